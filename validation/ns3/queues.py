@@ -1,11 +1,11 @@
-"""The same arrivals through a queue of Crosswind and through that of ns-3: which packets are dropped, and when.
+"""The same arrivals through a queue of Crosswind and through that of ns-3: who is dropped or marked, and when.
 
     python -m validation.ns3.queues [--no-write]
 
-Crosswind runs a scenario of datagrams and writes down when each of them came to the queue and what became of it;
-ns-3's queue disc gets the same arrivals in front of a line of the same rate (`queue.cc`). Exit code 0: as claimed;
-1: a queue that is claimed to be the same differs; 2: bad arguments. Where ns-3 or a C++ compiler is missing everything
-is skipped, loudly.
+Crosswind runs a scenario of datagrams, or of ECN-capable transfers, and writes down when each packet came to the queue
+and what became of it; ns-3's queue disc gets the same arrivals in front of a line of the same rate (`queue.cc`). Exit
+code 0: as claimed; 1: a queue that is claimed to be the same differs; 2: bad arguments. Where ns-3 or a C++ compiler is
+missing everything is skipped, loudly.
 """
 
 from __future__ import annotations
@@ -75,6 +75,8 @@ class Case:
     claim: str
     is_same: bool = True
     attributes: tuple[str, ...] = (NS3_LIMIT,)
+    #: What is compared: what happens to packets that are ECN-capable, or to those that are not.
+    fate: str = "drop"
 
 
 # ns-3 spares a queue of less than 1500 B, the kernel one of up to its MTU.
@@ -86,6 +88,24 @@ KERNEL = "the kernel's arithmetic on both sides"
 NO_CHANCE = "profile `ns3`, without BLUE's chance"
 NO_BLUE = (NS3_LIMIT, "BlueThreshold=1000s")
 EMPTY = "a flow that runs empty stays listed in ns-3, and its CoDel spares each flow, not all together"
+# Transfers that are ECN-capable: names and starts. Nothing of theirs is dropped, so nothing is sent twice.
+TRANSFERS = (("a", "17001 ns"), ("b", "328001 ns"), ("c", "639001 ns"))
+MARK = {"ecn": "mark"}
+ONLY_THRESHOLD = {"ecn": "mark", "target": "99 s", "interval": "100 s", "ce_threshold": "2 ms"}
+NS3_THRESHOLD = ("Target=99s", "Interval=100s", "CeThreshold=2ms")
+HELD = "other random numbers; ns-3 holds the probability at 0 in a burst, and no sender answers to bring both together"
+PLANS = "after a mark ns-3 plans the next one from now, the kernel from when it was due"
+#: Lengths of SYN, of the ACK that completes a handshake, and of data, with the options of Linux.
+SYN_BYTES, ACK_BYTES, DATA_BYTES = 60, 52, 1500
+
+
+def _marks(
+    name: str, queue: dict[str, Any], kind: str, claim: str, *, is_same: bool = True, more: tuple[str, ...] = ()
+) -> Case:
+    limit = () if kind == "FqCoDel" else (NS3_LIMIT,)
+    return Case(name, queue, kind, (), 5, 20, claim, is_same, (*limit, "UseEcn=true", *more), "mark")
+
+
 CASES = (
     Case("codel-steady", CODEL, "CoDel", STEADY, 5, 30, KERNEL),
     Case("codel-mixed", CODEL, "CoDel", MIXED, 4, 30, KERNEL),
@@ -97,6 +117,12 @@ CASES = (
     Case("fq-codel-heavy", FQ_CODEL, "FqCoDel", HEAVY, 5, 6, "no flow runs empty", attributes=()),
     Case("fq-codel-sparse", FQ_CODEL, "FqCoDel", SPARSE, 5, 30, EMPTY, is_same=False, attributes=()),
     Case("pie-mixed", PIE, "Pie", MIXED, 4, 60, "other random numbers; ns-3 spreads no drops", is_same=False),
+    _marks("codel-marks", CODEL | MARK, "CoDel", PLANS, is_same=False),
+    _marks("codel-threshold", CODEL | ONLY_THRESHOLD, "CoDel", "the threshold alone", more=NS3_THRESHOLD),
+    _marks("cobalt-marks", COBALT | MARK, "Cobalt", NO_CHANCE, more=NO_BLUE[1:]),
+    _marks("fq-codel-marks", FQ_CODEL | MARK, "FqCoDel", f"{EMPTY}; {PLANS}", is_same=False),
+    _marks("fq-codel-threshold", FQ_CODEL | ONLY_THRESHOLD, "FqCoDel", EMPTY, is_same=False, more=NS3_THRESHOLD),
+    _marks("pie-marks", PIE | MARK, "Pie", HELD, is_same=False, more=("MarkEcnThreshold=0.1",)),
 )
 
 
@@ -140,8 +166,27 @@ def build(folder: Path) -> Path | None:
 
 
 def scenario(case: Case) -> dict[str, Any]:
-    """Datagrams that go straight to the queue."""
-    flows = {
+    """Datagrams that go straight to the queue, or transfers that are ECN-capable."""
+    tcp = {"preset": "linux-6-cubic", "ecn": "on"}
+    transfer = {"from": "a", "to": "b", "workload": {"type": "bulk"}, "tcp": tcp}
+    flows: dict[str, Any] = {name: {"start": start, **transfer} for name, start in TRANSFERS}
+    if case.fate == "drop":
+        flows = _datagrams(case)
+    # No acknowledgement comes back at the instant at which a packet leaves: ends are an odd number of ns apart.
+    back = {"rate": "1 Gbit/s", "queue": {"type": "droptail"}}
+    delay = "1 ms" if case.fate == "drop" else "10.000501 ms"
+    line = {"from": "a", "to": "b", "rate": f"{case.rate_mbps} Mbit/s", "delay": delay, "queue": case.queue}
+    return {
+        "name": case.name,
+        "duration": f"{case.seconds} s",
+        "link": {"line": line | ({"reverse": back} if case.fate == "mark" else {})},
+        "flow": flows,
+        "record": {"events": list(flows)},
+    }
+
+
+def _datagrams(case: Case) -> dict[str, Any]:
+    return {
         name: {
             "from": "a",
             "to": "b",
@@ -150,29 +195,43 @@ def scenario(case: Case) -> dict[str, Any]:
         }
         for name, payload, start, interval in case.flows
     }
-    line = {"from": "a", "to": "b", "rate": f"{case.rate_mbps} Mbit/s", "delay": "1 ms", "queue": case.queue}
-    return {
-        "name": case.name,
-        "duration": f"{case.seconds} s",
-        "link": {"line": line},
-        "flow": flows,
-        "record": {"events": list(flows)},
-    }
+
+
+def arrivals(case: Case, events: pl.DataFrame) -> pl.DataFrame:
+    """What came to the queue, in order: time, flow, bytes, whether it is ECN-capable, and what names a packet."""
+    sent = events.filter(pl.col("kind") == "send").select("time_ns", "flow", "seq", "len")
+    if case.fate == "drop":
+        return sent.with_columns(pl.col("len") + HEADER_BYTES, capable=pl.lit(0)).with_row_index("n")
+    # A handshake is no event: a SYN when the connection opens, an ACK before the first data.
+    nameless = {"seq": pl.lit(-1, dtype=pl.Int64), "capable": pl.lit(0), "rank": pl.lit(0)}
+    opened = events.filter(pl.col("kind") == "open").select("time_ns", "flow")
+    syns = opened.with_columns(len=pl.lit(SYN_BYTES, dtype=pl.Int64), **nameless)
+    firsts = sent.group_by("flow").agg(pl.col("time_ns").min()).select("time_ns", "flow")
+    acks = firsts.with_columns(len=pl.lit(ACK_BYTES, dtype=pl.Int64), **nameless)
+    data = sent.with_columns(len=pl.lit(DATA_BYTES, dtype=pl.Int64), capable=pl.lit(1), rank=pl.lit(1))
+    columns = ["time_ns", "flow", "seq", "len", "capable", "rank"]
+    every = pl.concat([part.select(columns) for part in (syns, acks, data)])
+    return every.sort("time_ns", "flow", "rank", "seq").drop("rank").with_row_index("n")
 
 
 def compare(case: Case, program: Path) -> Compared:
     """Runs both sides."""
     events = cw.run(cw.Scenario.from_dict(scenario(case)), reps=1).table("event")
-    sent = events.filter(pl.col("kind") == "send").select("time_ns", "flow", "seq", "len").with_row_index("n")
-    gone = events.filter(pl.col("kind") == "drop").select("flow", "seq", pl.col("time_ns").alias("at_ns"))
-    ours = gone.join(sent, on=["flow", "seq"]).select("at_ns", "n").sort("at_ns", "n").rows()
-    arrivals = "".join(
-        f"{at} {flow} {size + HEADER_BYTES} 0\n" for at, flow, size in sent.select("time_ns", "flow", "len").iter_rows()
+    sent = arrivals(case, events)
+    # ns-3 stops with the last arrival.
+    until = pl.col("time_ns") <= sent["time_ns"].max()
+    picked = events.filter((pl.col("kind") == case.fate) & until).select(
+        "flow", "seq", pl.col("time_ns").alias("at_ns")
+    )
+    ours = picked.join(sent, on=["flow", "seq"]).select("at_ns", "n").sort("at_ns", "n").rows()
+    came = "".join(
+        f"{at} {flow} {size} {capable}\n"
+        for at, flow, size, capable in sent.select("time_ns", "flow", "len", "capable").iter_rows()
     )
     command = [str(program), case.kind, str(case.rate_mbps * 10**6), "1", *case.attributes]
-    done = subprocess.run(command, input=arrivals, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, input=came, capture_output=True, text=True, check=True)
     fates = [line.split() for line in done.stdout.splitlines()]
-    theirs = sorted((int(at), int(n)) for fate, at, n in fates if fate == "drop")
+    theirs = sorted((int(at), int(n)) for fate, at, n in fates if fate == case.fate)
     return Compared(case, sent.height, ours, theirs)
 
 
@@ -192,19 +251,19 @@ def page(rows: Sequence[Compared]) -> str:
         "# Queues beside ns-3",
         "",
         "Written by `make validate`. The same datagrams come at the same instants to a queue of Crosswind and to that"
-        f" of ns-3 {version()}, in front of lines of the same rate. Compared is which packets are dropped, and when,"
-        " to the nanosecond.",
+        f" of ns-3 {version()}, in front of lines of the same rate. Compared is which packets are dropped (datagrams"
+        " that are not ECN-capable) or marked (transfers that are), and when, to the nanosecond.",
         "",
-        f"* {same} of {len(claimed)} queues that are claimed to be the same drop the same packets at the same times.",
+        f"* {same} of {len(claimed)} queues that are claimed to be the same drop or mark the same packets at the same"
+        " times.",
         "* The others are not claimed to be the same; the reason stands beside each.",
-        "* Not compared: marks (these datagrams are not ECN-capable; after a mark ns-3's CoDel plans the next one from"
-        " now, the kernel's from when it was due), BLUE's chance in COBALT, hashes.",
+        "* Not compared: BLUE's chance in COBALT, hashes.",
         "",
-        "| case | ns-3 | packets | drops here | drops in ns-3 | verdict | first that differs | why |",
+        "| case | ns-3 | packets | drops or marks here | in ns-3 | verdict | first that differs | why |",
         "|---|---|---|---|---|---|---|---|",
     ]
     for r in rows:
-        first = "" if r.first is None else f"drop {r.first + 1}"
+        first = "" if r.first is None else f"{r.case.fate} {r.first + 1}"
         numbers = f"{r.packets} | {len(r.ours)} | {len(r.theirs)}"
         lines.append(f"| {r.case.name} | {r.case.kind} | {numbers} | {r.verdict} | {first} | {r.case.claim} |")
     return "\n".join(lines) + "\n"
@@ -227,7 +286,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             return 0
         rows = [compare(case, program) for case in CASES]
     for r in rows:
-        print(f"{r.case.name}: {len(r.ours)} drops here, {len(r.theirs)} in ns-3: {r.verdict}")
+        print(f"{r.case.name}: {len(r.ours)} {r.case.fate}s here, {len(r.theirs)} in ns-3: {r.verdict}")
     if not chosen.no_write:
         PAGE.write_text(page(rows), encoding="utf-8")
         print(f"written: {PAGE}")
