@@ -60,7 +60,8 @@ def test_every_queue_carries_real_programs_and_decides_as_its_tape_says(name: st
 @emulates
 def test_a_filter_may_name_the_flows_of_the_scenario(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(bytes(FILE_bytes))
-    classes = 'default = "rest", class = { first = {}, rest = {} }, filter = [{ class = "first", flow = "download" }]'
+    filters = '[{ class = "first", flow = "download" }]'
+    classes = f'default = "rest", class = {{ first = {{ prio = 0 }}, rest = {{ prio = 1 }} }}, filter = {filters}'
     text = SCENARIO.replace('type = "QUEUE"', f'type = "prio", {classes}')
     scenario = tmp_path / "pair.toml"
     scenario.write_text(text.replace("FOLDER", str(tmp_path)).replace("PYTHON", sys.executable))

@@ -93,7 +93,7 @@ impl<'w> Driver<'w> {
                 Sync::Late(by) => self.advance(due + by, host_port),
                 Sync::Interrupted(_) => {
                     if let Some(stop) = self.take_in(&mut frame, host_port) {
-                        return self.finish(stop);
+                        return self.finish(stop, host_port);
                     }
                 }
             }
@@ -158,7 +158,8 @@ impl<'w> Driver<'w> {
         self.watcher.changed(at, &change, refused);
     }
 
-    fn finish(&mut self, at: Time) -> (End, std::io::Result<()>) {
+    fn finish<S: HostPort>(&mut self, at: Time, host_port: &mut S) -> (End, std::io::Result<()>) {
+        self.network.catch_up(at, host_port);
         let journal = &self.network.journal;
         let end = End { at, fingerprint: journal.fingerprint(), decisions: journal.count() };
         let written = self.tape.take().map_or(Ok(()), |t| t.finish(end).map(|_| ()));

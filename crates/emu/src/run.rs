@@ -196,7 +196,6 @@ pub fn start(mut spec: Spec, devices: Devices, o: &Options) -> Result<Running, R
             driver = driver.with_tape(t);
         }
         let (end, written) = driver.run(&mut live);
-        driver.network.catch_up(end.at, &mut live);
         let network = driver.network;
         let mut tables = looker.tables.take().unwrap_or_default();
         let facts = Facts { seed: looker.spec.seed, end: end.at, decisions: end.decisions };

@@ -159,15 +159,19 @@ struct Run {
 }
 
 fn live(slack: Dur, seed: u64) -> Run {
+    live_with(&spec(), slack, seed)
+}
+
+fn live_with(spec: &Spec, slack: Dur, seed: u64) -> Run {
     let mut rng = Streams::new(seed).named("arrivals");
     let coming: std::collections::VecDeque<_> = arrivals(&mut rng, 4000).into();
     let stop = coming.back().unwrap().0 + Dur::from_secs(1);
     let mut host_port =
         Rough { now: Time::ZERO, rng, slack, coming, stop, changes: changes(stop), deliveries: Vec::new() };
     let memory = Memory::default();
-    let tape = TapeWriter::new(Box::new(memory.clone()) as Box<dyn Write + Send>, &spec()).unwrap();
+    let tape = TapeWriter::new(Box::new(memory.clone()) as Box<dyn Write + Send>, spec).unwrap();
     let mut nobody = Unwatched;
-    let network = Network::build(&spec(), Keep::All).unwrap();
+    let network = Network::build(spec, Keep::All).unwrap();
     // Somebody looks at the live run and nobody at its tape: looking changes nothing either.
     let mut driver = Driver::new(network, &mut nobody, Dur::from_micros(1700)).with_tape(tape);
     let (end, written) = driver.run(&mut host_port);
@@ -199,6 +203,29 @@ fn a_tape_of_a_late_machine_gives_the_same_decisions_in_virtual_time() {
         let of = |w: What| decisions.iter().filter(|d| d.what == w).count();
         assert!(of(What::Delivered) > 2000 && of(What::Lost) > 10, "{} {}", of(What::Delivered), of(What::Lost));
         assert!(of(What::Marked) > 10 && of(What::Dropped) > 10, "{} {}", of(What::Marked), of(What::Dropped));
+    }
+}
+
+#[test]
+fn queues_that_decide_at_departures_decide_the_same_whoever_looks() {
+    for queue in [
+        json!({"type": "codel", "profile": "linux", "target": "2 ms", "interval": "20 ms", "ecn": "mark"}),
+        json!({"type": "fq-codel", "target": "2 ms", "interval": "20 ms"}),
+        json!({"type": "dualpi2", "profile": "linux", "target": "2 ms"}),
+        json!({"type": "fq", "max_rate": "1 Mbit/s"}),
+    ] {
+        let mut spec = spec();
+        spec.egresses[0].queue = queue.clone();
+        spec.egresses[0].queue["limit"] = "40 packets".into();
+        let run = live_with(&spec, Dur::from_micros(50), 11);
+        let (end, mut decisions, _) = played(&run.tape);
+        assert_eq!(end, run.end, "{queue}");
+        let mut seen = run.decisions;
+        let place = |d: &Decision| (d.at, d.packet, d.what as u8);
+        seen.sort_by_key(place);
+        decisions.sort_by_key(place);
+        assert_eq!(decisions, seen, "{queue}");
+        assert!(seen.iter().any(|d| d.what == What::Dropped), "{queue}");
     }
 }
 
