@@ -9,7 +9,9 @@ use crate::params::{self, Params};
 use crate::registry::BuildCx;
 use crate::sched::children::Sums;
 use crate::sched::classify::{Classes, Classifier, Filter};
-use crosswind_base::{ClassTotals, ConfigError, Cx, DropReason, Limit, Metrics, Packet, PacketId, Setting, Size, Time, units};
+use crosswind_base::{
+    ClassTotals, ConfigError, Cx, DropReason, Limit, Metrics, Packet, PacketId, Setting, Size, Time, units,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};

@@ -38,7 +38,8 @@ use crate::registry::BuildCx;
 use crate::sched::classify::{Classes, Classifier, Filter};
 use crate::switch::Switch;
 use crosswind_base::{
-    BitRate, ClassTotals, ConfigError, Cx, DropReason, Dur, Limit, Metrics, Packet, PacketId, Setting, Size, Time, units,
+    BitRate, ClassTotals, ConfigError, Cx, DropReason, Dur, Limit, Metrics, Packet, PacketId, Setting, Size, Time,
+    units,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
