@@ -11,6 +11,7 @@ pub mod hist;
 pub mod packet;
 mod prefetch;
 pub mod probe;
+pub mod registry;
 pub mod rng;
 mod setting;
 pub mod stage;

@@ -17,7 +17,7 @@ use crate::queue::{
 };
 use crate::sched::{drr, htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, Stage, units};
-use schemars::{Schema, schema_for};
+use schemars::schema_for;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -82,26 +82,14 @@ enum Build {
     Holdup(PrepareFn<BoxHoldup>),
 }
 
-/// One element.
-pub struct Row {
-    pub kind: Kind,
-    /// The `type` in scenario files.
-    pub name: &'static str,
-    pub title: &'static str,
-    /// JSON Schema of the parameters.
-    pub schema: fn() -> Schema,
-    source: &'static str,
+/// How an element is read and built.
+pub struct Built {
     normalise: fn(&Value, &str) -> Result<Value, ConfigError>,
     build: Build,
 }
 
-impl Row {
-    /// The reference page of the element: the header of its file, in Markdown.
-    pub fn doc(&self) -> String {
-        let header = self.source.lines().map_while(|l| l.strip_prefix("//!"));
-        header.map(|l| l.strip_prefix(' ').unwrap_or(l)).collect::<Vec<_>>().join("\n")
-    }
-}
+/// One element; its name is the `type` in scenario files.
+pub type Row = crosswind_base::registry::Row<Kind, Built>;
 
 fn normalised<P: Params>(value: &Value, path: &str) -> Result<Value, ConfigError> {
     let params: P = params::read(value, path)?;
@@ -109,91 +97,92 @@ fn normalised<P: Params>(value: &Value, path: &str) -> Result<Value, ConfigError
 }
 
 macro_rules! rows {
-    ($($kind:ident $name:literal $title:literal $file:literal $params:ty => $build:expr;)*) => {
+    ($($kind:ident $name:literal $file:literal $params:ty => $build:expr;)*) => {
         &[$(Row {
             kind: Kind::$kind,
             name: $name,
-            title: $title,
-            schema: || schema_for!($params),
             source: include_str!($file),
-            normalise: normalised::<$params>,
-            build: Build::$kind(|value, path| {
-                let build: BuildFn<$params, _> = $build;
-                let make = prepared(value, path, build)?;
-                Ok(Box::new(move |cx| Ok(Box::new(make(cx)?))))
-            }),
+            schema: Some(|| schema_for!($params)),
+            build: Built {
+                normalise: normalised::<$params>,
+                build: Build::$kind(|value, path| {
+                    let build: BuildFn<$params, _> = $build;
+                    let make = prepared(value, path, build)?;
+                    Ok(Box::new(move |cx| Ok(Box::new(make(cx)?))))
+                }),
+            },
         }),*]
     };
 }
 
 /// All elements, in the order of the reference.
 pub static ROWS: &[Row] = rows! {
-    Queue "droptail" "Drop-tail queue" "queue/droptail.rs" droptail::DropTailParams => new_droptail;
-    Queue "bounded" "Bounded queue" "queue/bounded.rs" bounded::BoundedParams
+    Queue "droptail" "queue/droptail.rs" droptail::DropTailParams => new_droptail;
+    Queue "bounded" "queue/bounded.rs" bounded::BoundedParams
         => |p, cx| Ok(bounded::Bounded::new(p, cx.rng("overflow")));
-    Queue "red-floyd-jacobson" "RED as published" "queue/red/floyd_jacobson.rs" floyd_jacobson::FloydJacobsonParams
+    Queue "red-floyd-jacobson" "queue/red/floyd_jacobson.rs" floyd_jacobson::FloydJacobsonParams
         => new_red_floyd_jacobson;
-    Queue "red-linux" "RED of Linux" "queue/red/linux.rs" linux::LinuxParams => new_red_linux;
-    Queue "red-ns2" "RED of ns-2" "queue/red/ns2.rs" ns2::Ns2Params => new_red_ns2;
-    Queue "rio" "RED with in and out" "queue/rio/mod.rs" rio::RioParams => new_rio;
-    Queue "wred" "Weighted RED" "queue/rio/wred.rs" wred::WredParams => |p, cx| new_rio(p.0, cx);
-    Queue "early-discard" "Early discard by delay limits (MTQ and QTL)" "queue/early_discard.rs"
+    Queue "red-linux" "queue/red/linux.rs" linux::LinuxParams => new_red_linux;
+    Queue "red-ns2" "queue/red/ns2.rs" ns2::Ns2Params => new_red_ns2;
+    Queue "rio" "queue/rio/mod.rs" rio::RioParams => new_rio;
+    Queue "wred" "queue/rio/wred.rs" wred::WredParams => |p, cx| new_rio(p.0, cx);
+    Queue "early-discard" "queue/early_discard.rs"
         early_discard::EarlyDiscardParams => new_early_discard;
-    Queue "lpd" "Lifetime packet discard" "queue/lpd.rs" lpd::LpdParams => lpd::build;
-    Queue "codel" "CoDel" "queue/codel.rs" codel::CodelParams => |p, _| Ok(codel::queue(&p));
-    Queue "cobalt" "COBALT" "queue/cobalt.rs" cobalt::CobaltParams => |p, cx| Ok(cobalt::queue(&p, cx.rng("cobalt")));
-    Queue "fq-codel" "FQ-CoDel" "queue/fq_codel.rs" fq_codel::FqCodelParams => FlowQueues::build;
-    Queue "cake" "CAKE" "queue/cake/mod.rs" cake::CakeParams => cake::Cake::build;
-    Queue "blue" "BLUE" "queue/blue.rs" blue::BlueParams => |p, cx| Ok(blue::queue(p, cx.rng("blue")));
-    Queue "sfb" "SFB" "queue/sfb.rs" sfb::SfbParams => |p, cx| Ok(sfb::queue(p, [cx.rng("hash"), cx.rng("sfb")]));
-    Queue "sfq" "SFQ" "queue/sfq.rs" sfq::SfqParams => sfq::Sfq::build;
-    Queue "rem" "Random exponential marking" "queue/rem.rs" rem::RemParams => new_rem;
-    Queue "pi" "PI controller" "queue/pi.rs" pi::PiParams => |p, cx| Ok(pi::Pi::new(p, cx.rng("pi")));
-    Queue "pie" "PIE" "queue/pie/mod.rs" pie::PieParams => |p, cx| Ok(pie::queue(p, cx.rng("pie")));
-    Queue "fq-pie" "FQ-PIE" "queue/fq_pie.rs" fq_pie::FqPieParams => FlowQueues::build;
-    Queue "fq" "Fair queue with pacing" "queue/fq.rs" fq::FqParams => fq::Fq::build;
-    Queue "pi2" "PI2" "queue/pi2.rs" pi2::Pi2Params => |p, cx| Ok(pi2::queue(p, cx.rng("pi2")));
-    Queue "dualpi2" "DualPI2" "queue/dualpi2/mod.rs" dualpi2::DualPi2Params => dualpi2::DualPi2::build;
-    Queue "tbf" "Token bucket filter" "sched/tbf.rs" tbf::TbfParams => tbf::build;
-    Queue "prio" "Strict priority" "sched/prio.rs" prio::PrioParams => prio::build;
-    Queue "drr" "Deficit round robin" "sched/drr.rs" drr::DrrParams => drr::build;
-    Queue "htb" "Hierarchical token bucket" "sched/htb/mod.rs" htb::HtbParams => htb::build;
-    Link "wire" "Wire" "link/wire.rs" wire::WireParams => |p, _| Ok(wire::Wire::new(p));
-    Link "seawind" "Seawind link" "link/seawind/mod.rs" seawind::SeawindParams => |p, cx| Ok(p.build(cx));
-    Link "detour" "Reordering wire" "link/detour.rs" detour::DetourParams
+    Queue "lpd" "queue/lpd.rs" lpd::LpdParams => lpd::build;
+    Queue "codel" "queue/codel.rs" codel::CodelParams => |p, _| Ok(codel::queue(&p));
+    Queue "cobalt" "queue/cobalt.rs" cobalt::CobaltParams => |p, cx| Ok(cobalt::queue(&p, cx.rng("cobalt")));
+    Queue "fq-codel" "queue/fq_codel.rs" fq_codel::FqCodelParams => FlowQueues::build;
+    Queue "cake" "queue/cake/mod.rs" cake::CakeParams => cake::Cake::build;
+    Queue "blue" "queue/blue.rs" blue::BlueParams => |p, cx| Ok(blue::queue(p, cx.rng("blue")));
+    Queue "sfb" "queue/sfb.rs" sfb::SfbParams => |p, cx| Ok(sfb::queue(p, [cx.rng("hash"), cx.rng("sfb")]));
+    Queue "sfq" "queue/sfq.rs" sfq::SfqParams => sfq::Sfq::build;
+    Queue "rem" "queue/rem.rs" rem::RemParams => new_rem;
+    Queue "pi" "queue/pi.rs" pi::PiParams => |p, cx| Ok(pi::Pi::new(p, cx.rng("pi")));
+    Queue "pie" "queue/pie/mod.rs" pie::PieParams => |p, cx| Ok(pie::queue(p, cx.rng("pie")));
+    Queue "fq-pie" "queue/fq_pie.rs" fq_pie::FqPieParams => FlowQueues::build;
+    Queue "fq" "queue/fq.rs" fq::FqParams => fq::Fq::build;
+    Queue "pi2" "queue/pi2.rs" pi2::Pi2Params => |p, cx| Ok(pi2::queue(p, cx.rng("pi2")));
+    Queue "dualpi2" "queue/dualpi2/mod.rs" dualpi2::DualPi2Params => dualpi2::DualPi2::build;
+    Queue "tbf" "sched/tbf.rs" tbf::TbfParams => tbf::build;
+    Queue "prio" "sched/prio.rs" prio::PrioParams => prio::build;
+    Queue "drr" "sched/drr.rs" drr::DrrParams => drr::build;
+    Queue "htb" "sched/htb/mod.rs" htb::HtbParams => htb::build;
+    Link "wire" "link/wire.rs" wire::WireParams => |p, _| Ok(wire::Wire::new(p));
+    Link "seawind" "link/seawind/mod.rs" seawind::SeawindParams => |p, cx| Ok(p.build(cx));
+    Link "detour" "link/detour.rs" detour::DetourParams
         => |p, cx| Ok(detour::Detour::new(p, cx.rng("detour")));
-    Link "repair" "Repairing wireless link" "link/repair.rs" repair::RepairParams
+    Link "repair" "link/repair.rs" repair::RepairParams
         => |p, cx| Ok(repair::Repair::new(p, cx.rng("repair")));
-    Link "atm" "ATM line" "link/atm.rs" atm::AtmParams => |p, _| Ok(atm::Atm::new(p));
-    Link "trace" "Trace-driven link" "link/trace.rs" trace::TraceParams => |p, _| Ok(trace::Trace::new(p));
-    Loss "none" "No loss" "link/loss/none.rs" none::NoLossParams => |_, _| Ok(none::NoLoss);
-    Loss "list" "Listed losses" "link/loss/list.rs" list::ListParams => |p, _| Ok(list::List::new(p));
-    Loss "uniform" "Independent losses" "link/loss/uniform.rs" uniform::UniformParams
+    Link "atm" "link/atm.rs" atm::AtmParams => |p, _| Ok(atm::Atm::new(p));
+    Link "trace" "link/trace.rs" trace::TraceParams => |p, _| Ok(trace::Trace::new(p));
+    Loss "none" "link/loss/none.rs" none::NoLossParams => |_, _| Ok(none::NoLoss);
+    Loss "list" "link/loss/list.rs" list::ListParams => |p, _| Ok(list::List::new(p));
+    Loss "uniform" "link/loss/uniform.rs" uniform::UniformParams
         => |p, cx| Ok(uniform::Uniform::new(p, cx.rng("loss")));
-    Meter "token-bucket" "Two colours by a token bucket" "diffserv/token_bucket.rs" token_bucket::TokenBucketParams
+    Meter "token-bucket" "diffserv/token_bucket.rs" token_bucket::TokenBucketParams
         => |p, _| Ok(token_bucket::TokenBucket::new(p));
-    Meter "tsw2cm" "Two colours by a time sliding window" "diffserv/tsw2cm.rs" tsw2cm::Tsw2cmParams
+    Meter "tsw2cm" "diffserv/tsw2cm.rs" tsw2cm::Tsw2cmParams
         => |p, cx| Ok(tsw2cm::Tsw2cm::new(p, cx.rng("meter")));
-    Meter "tsw3cm" "Three colours by a time sliding window" "diffserv/tsw3cm.rs" tsw3cm::Tsw3cmParams
+    Meter "tsw3cm" "diffserv/tsw3cm.rs" tsw3cm::Tsw3cmParams
         => |p, cx| Ok(tsw3cm::Tsw3cm::new(p, cx.rng("meter")));
-    Meter "srtcm" "Single-rate three-colour marker" "diffserv/srtcm.rs" srtcm::SrtcmParams
+    Meter "srtcm" "diffserv/srtcm.rs" srtcm::SrtcmParams
         => |p, _| Ok(srtcm::Srtcm::new(p));
-    Meter "trtcm" "Two-rate three-colour marker" "diffserv/trtcm.rs" trtcm::TrtcmParams
+    Meter "trtcm" "diffserv/trtcm.rs" trtcm::TrtcmParams
         => |p, _| Ok(trtcm::Trtcm::new(p));
-    Meter "trtcm-4115" "Two-rate three-colour marker that spares what is in profile" "diffserv/trtcm_4115.rs"
+    Meter "trtcm-4115" "diffserv/trtcm_4115.rs"
         trtcm_4115::Trtcm4115Params => |p, _| Ok(trtcm_4115::Trtcm4115::new(p));
-    Loss "phases" "Losses in phases" "link/loss/phases.rs" phases::PhasesParams
+    Loss "phases" "link/loss/phases.rs" phases::PhasesParams
         => |p, cx| Ok(phases::Phases::new(p, cx.shared_rng("phases"), cx.rng("loss")));
-    Loss "several" "Several losses on one link" "link/loss/several.rs" several::SeveralParams => several::build;
-    Holdup "spikes" "Delay spikes" "link/holdup/spikes.rs" spikes::SpikesParams
+    Loss "several" "link/loss/several.rs" several::SeveralParams => several::build;
+    Holdup "spikes" "link/holdup/spikes.rs" spikes::SpikesParams
         => |p, cx| Ok(spikes::Spikes::new(p, cx.shared_rng("spikes")));
-    Holdup "on-demand" "On-demand channel" "link/holdup/on_demand.rs" on_demand::OnDemandParams
+    Holdup "on-demand" "link/holdup/on_demand.rs" on_demand::OnDemandParams
         => |p, cx| Ok(on_demand::OnDemand::new(p, cx.rng("on-demand")));
-    Holdup "fast-reset" "Fast Reset" "link/holdup/fast_reset.rs" fast_reset::FastResetParams
+    Holdup "fast-reset" "link/holdup/fast_reset.rs" fast_reset::FastResetParams
         => |_, _| Ok(fast_reset::NoHoldup);
-    Holdup "slow-path" "Slow path" "link/holdup/slow_path.rs" slow_path::SlowPathParams
+    Holdup "slow-path" "link/holdup/slow_path.rs" slow_path::SlowPathParams
         => |_, _| Ok(fast_reset::NoHoldup);
-    Holdup "path-mtu" "Path MTU" "link/holdup/mtu.rs" mtu::MtuParams => |_, _| Ok(fast_reset::NoHoldup);
+    Holdup "path-mtu" "link/holdup/mtu.rs" mtu::MtuParams => |_, _| Ok(fast_reset::NoHoldup);
 };
 
 fn new_rio(p: rio::RioParams, cx: &BuildCx<'_>) -> Result<rio::Rio, ConfigError> {
@@ -286,7 +275,7 @@ pub fn normalise(kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigE
     let (row, table) = resolve(kind, value, path)?;
     let mut full = Map::new();
     full.insert("type".to_string(), Value::String(row.name.to_string()));
-    if let Value::Object(params) = (row.normalise)(&table, path)? {
+    if let Value::Object(params) = (row.build.normalise)(&table, path)? {
         full.extend(params);
     }
     Ok(Value::Object(full))
@@ -297,7 +286,7 @@ macro_rules! builder {
         $(#[$doc])*
         pub fn $name(value: &Value, path: &str) -> Result<Make<$t>, ConfigError> {
             let (row, table) = resolve(Kind::$kind, value, path)?;
-            match row.build {
+            match row.build.build {
                 Build::$kind(prepare) => prepare(&table, path),
                 _ => unreachable!("rows of a kind build that kind"),
             }

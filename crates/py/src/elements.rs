@@ -1,50 +1,40 @@
 //! Every name a scenario may use, gathered from the registries.
 
+use crosswind_base::registry::{Preset, Row};
 use crosswind_net::profile::PROFILES;
 use crosswind_net::registry as net;
 use crosswind_record::metric::METRICS;
 use crosswind_transport::tcp::{preset, registry as tcp};
+use crosswind_transport::{tfrc, udt};
+use serde::Serialize;
 use serde_json::{Value, json};
 
+fn element<K, B>(kind: &str, row: &Row<K, B>) -> Value {
+    json!({"kind": kind, "name": row.name, "title": row.title(), "doc": row.doc(), "params": row.schema()})
+}
+
+/// A named bundle: its values, and where they are from.
+fn bundle(kind: &str, name: &str, title: &str, source: &str, params: Value) -> Value {
+    json!({"kind": kind, "name": name, "title": title, "doc": format!("**Source**: {source}"), "params": params})
+}
+
+fn presets<P: Serialize>(of: &[Preset<P>]) -> impl Iterator<Item = Value> + use<'_, P> {
+    let values = |p: &Preset<P>| serde_json::to_value((p.make)()).unwrap_or(Value::Null);
+    of.iter().map(move |p| bundle("preset", p.name, p.title, p.source, values(p)))
+}
+
 pub fn all() -> Value {
-    let mut rows = Vec::new();
-    for row in net::ROWS {
-        rows.push(json!({"kind": row.kind.name(), "name": row.name, "title": row.title, "doc": row.doc(), "params": (row.schema)()}));
-    }
-    for p in PROFILES {
-        let params = Value::Object(p.body());
-        rows.push(json!({"kind": "profile", "name": p.name, "title": p.title, "doc": format!("**Source**: {}", p.source), "params": params}));
-    }
-    for row in tcp::rows() {
-        rows.push(
-            json!({"kind": row.kind, "name": row.name, "title": row.title(), "doc": row.doc(), "params": Value::Null}),
-        );
-    }
-    for row in crosswind_transport::registry::ROWS {
-        rows.push(
-            json!({"kind": row.kind, "name": row.name, "title": row.title(), "doc": row.doc(), "params": Value::Null}),
-        );
-    }
-    for p in crosswind_transport::tfrc::preset::PRESETS {
-        let params = serde_json::to_value((p.make)()).unwrap_or(Value::Null);
-        rows.push(json!({"kind": "preset", "name": p.name, "title": p.title, "doc": format!("**Source**: {}", p.source), "params": params}));
-    }
-    for p in crosswind_transport::udt::params::PRESETS {
-        let params = serde_json::to_value((p.make)()).unwrap_or(Value::Null);
-        rows.push(json!({"kind": "preset", "name": p.name, "title": p.title, "doc": format!("**Source**: {}", p.source), "params": params}));
-    }
-    for p in preset::PRESETS {
-        let params = serde_json::to_value((p.make)()).unwrap_or(Value::Null);
-        rows.push(json!({"kind": "preset", "name": p.name, "title": p.title, "doc": format!("**Source**: {}", p.source), "params": params}));
-    }
-    for row in crosswind_sim::flows::workload::ROWS {
-        rows.push(json!({"kind": "workload", "name": row.name, "title": row.title(), "doc": row.doc(), "params": (row.schema)()}));
-    }
-    for m in METRICS {
-        rows.push(json!({
-            "kind": "metric", "name": m.name, "title": m.definition, "doc": m.definition,
-            "params": serde_json::to_value(m).unwrap_or(Value::Null),
-        }));
-    }
+    let mut rows: Vec<Value> = net::ROWS.iter().map(|row| element(row.kind.name(), row)).collect();
+    rows.extend(PROFILES.iter().map(|p| bundle("profile", p.name, p.title, p.source, Value::Object(p.body()))));
+    rows.extend(tcp::rows().map(|row| element(row.kind, row)));
+    rows.extend(crosswind_transport::registry::ROWS.iter().map(|row| element(row.kind, row)));
+    rows.extend(presets(tfrc::preset::PRESETS));
+    rows.extend(presets(udt::params::PRESETS));
+    rows.extend(presets(preset::PRESETS));
+    rows.extend(crosswind_sim::flows::workload::ROWS.iter().map(|row| element(row.kind, row)));
+    rows.extend(METRICS.iter().map(|m| {
+        let params = serde_json::to_value(m).unwrap_or(Value::Null);
+        json!({"kind": "metric", "name": m.name, "title": m.definition, "doc": m.definition, "params": params})
+    }));
     Value::Array(rows)
 }

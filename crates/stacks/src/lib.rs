@@ -9,21 +9,19 @@ pub mod quinn;
 
 use crosswind_base::ConfigError;
 use crosswind_transport::stack::Maker;
-use schemars::Schema;
 use serde_json::Value;
 
 /// From the keys of a scenario without `type`, and where they stand, to all of its parameters and what makes its ends.
 pub type Read = fn(&Value, &str) -> Result<(Value, Maker), ConfigError>;
 
-/// A stack that is built in.
-pub struct Row {
-    /// What scenarios call it: `transport = { type = ".." }`.
+/// What a stack that is built in is, and what reads its parameters.
+pub struct Release {
     pub name: &'static str,
-    /// What exactly it is.
-    pub release: &'static str,
-    pub schema: fn() -> Schema,
     pub read: Read,
 }
+
+/// A stack that is built in; its name is that of `transport = { type = ".." }`.
+pub type Row = crosswind_base::registry::Row<&'static str, Release>;
 
 /// Every stack that is built in.
 pub const ROWS: &[Row] = &[

@@ -21,8 +21,13 @@ use crosswind_transport::stack::{Maker, Stack};
 use serde_json::Value;
 use std::sync::Arc;
 
-pub(crate) const ROW: crate::Row =
-    crate::Row { name: "quinn", release: RELEASE, schema: || schemars::schema_for!(QuinnParams), read };
+pub(crate) const ROW: crate::Row = crate::Row {
+    kind: "stack",
+    name: "quinn",
+    source: include_str!("quinn.rs"),
+    schema: Some(|| schemars::schema_for!(QuinnParams)),
+    build: crate::Release { name: RELEASE, read },
+};
 
 fn read(value: &Value, path: &str) -> Result<(Value, Maker), ConfigError> {
     let params: QuinnParams = config::read(value, path)?;

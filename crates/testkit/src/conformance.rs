@@ -46,7 +46,8 @@ pub fn setups(row: &Row) -> Vec<Setup> {
     let own = |extra: Value| {
         let mut map = Map::new();
         map.insert("type".into(), row.name.into());
-        let schema = serde_json::to_value((row.schema)()).expect("a schema is JSON");
+        let schema =
+            serde_json::to_value(row.schema().expect("every element has parameters")).expect("a schema is JSON");
         for (key, v) in extra.as_object().into_iter().flatten() {
             // A variant sets only what the element has.
             if schema["properties"].get(key).is_some() {
@@ -257,7 +258,7 @@ pub fn check_meter(row: &Row) {
 pub fn check_page(row: &Row) {
     let doc = row.doc();
     let first = doc.lines().next().unwrap_or_default();
-    assert_eq!(first, format!("# {}", row.title), "{}: the page starts with its title", row.name);
+    assert_eq!(first, format!("# {}", row.title()), "{}: the page starts with its title", row.name);
     for part in [
         "**Source**: ",
         "**Idea**: ",
@@ -269,7 +270,7 @@ pub fn check_page(row: &Row) {
     }
     let mut in_page: Vec<&str> =
         doc.lines().filter_map(|l| l.strip_prefix("| `")?.split_once('`')).map(|p| p.0).collect();
-    let schema = serde_json::to_value((row.schema)()).expect("a schema is JSON");
+    let schema = serde_json::to_value(row.schema().expect("every element has parameters")).expect("a schema is JSON");
     let properties = schema["properties"].as_object().cloned().unwrap_or_default();
     let mut in_schema: Vec<&str> = properties.keys().map(String::as_str).collect();
     in_page.sort_unstable();

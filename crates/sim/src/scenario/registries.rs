@@ -2,6 +2,7 @@
 
 use super::catalogue::{Catalogue, Kind, Row};
 use crosswind_base::ConfigError;
+use crosswind_base::registry::Preset;
 use crosswind_net::registry;
 use crosswind_transport::tcp::{TcpParams, preset as tcp};
 use crosswind_transport::tfrc::{TfrcParams, preset as tfrc};
@@ -25,8 +26,9 @@ fn of_net(kind: Kind) -> Option<registry::Kind> {
     }
 }
 
-fn preset_row(name: &'static str, title: &str, schema: schemars::Schema) -> Row {
-    Row { name, title: title.to_string(), schema: schema.to_value() }
+/// The presets of a protocol as a scenario chooses from them.
+fn presets<P>(of: &[Preset<P>], schema: fn() -> schemars::Schema) -> Vec<Row> {
+    of.iter().map(|p| Row { name: p.name, title: p.title.to_string(), schema: schema().to_value() }).collect()
 }
 
 /// The parameters of a protocol, with the name of the preset that they began from. Parameters leave out what is as in a type's
@@ -51,20 +53,14 @@ fn named<P: Serialize>(params: P, value: &Value, default: &str, preset: fn(&str)
 
 impl Catalogue for Registries {
     fn rows(&self, kind: Kind) -> Vec<Row> {
-        if kind == Kind::Udt {
-            let row = |p: &udt::Preset| preset_row(p.name, p.title, schema_for!(UdtParams));
-            return udt::PRESETS.iter().map(row).collect();
+        let rows = |kind| registry::ROWS.iter().filter(move |r| r.kind == kind);
+        let row = |r: &registry::Row| Some(Row { name: r.name, title: r.title(), schema: r.schema()?.to_value() });
+        match of_net(kind) {
+            Some(kind) => rows(kind).filter_map(row).collect(),
+            None if kind == Kind::Udt => presets(udt::PRESETS, || schema_for!(UdtParams)),
+            None if kind == Kind::Tfrc => presets(tfrc::PRESETS, || schema_for!(TfrcParams)),
+            None => presets(tcp::PRESETS, || schema_for!(TcpParams)),
         }
-        if kind == Kind::Tfrc {
-            let row = |p: &tfrc::Preset| preset_row(p.name, p.title, schema_for!(TfrcParams));
-            return tfrc::PRESETS.iter().map(row).collect();
-        }
-        let Some(kind) = of_net(kind) else {
-            let row = |p: &tcp::Preset| preset_row(p.name, p.title, schema_for!(TcpParams));
-            return tcp::PRESETS.iter().map(row).collect();
-        };
-        let rows = registry::ROWS.iter().filter(|r| r.kind == kind);
-        rows.map(|r| Row { name: r.name, title: r.title.to_string(), schema: (r.schema)().to_value() }).collect()
     }
 
     fn normalise(&self, kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigError> {

@@ -13,7 +13,7 @@ type Read = fn(&Value, &str) -> Result<(Value, Maker), ConfigError>;
 
 #[cfg(feature = "stacks")]
 fn built_in(name: &str) -> Option<Read> {
-    crosswind_stacks::ROWS.iter().find(|r| r.name == name).map(|r| r.read)
+    crosswind_stacks::ROWS.iter().find(|r| r.name == name).map(|r| r.build.read)
 }
 
 #[cfg(not(feature = "stacks"))]
@@ -68,7 +68,9 @@ pub fn maker(name: &str, keys: &Value, path: &str) -> Result<Maker, ConfigError>
 /// The tables of `transport` in the JSON Schema, one for each stack.
 pub fn tables() -> Vec<Value> {
     #[cfg(feature = "stacks")]
-    let of = |name: &str| crosswind_stacks::ROWS.iter().find(|r| r.name == name).map(|r| (r.schema)().to_value());
+    let of = |name: &str| {
+        crosswind_stacks::ROWS.iter().find(|r| r.name == name).and_then(|r| r.schema()).map(|s| s.to_value())
+    };
     #[cfg(not(feature = "stacks"))]
     let of = |_: &str| None::<Value>;
     let table = |name: &str| {

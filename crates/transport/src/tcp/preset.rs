@@ -6,20 +6,13 @@ use super::law::cubic::CubicVersion;
 use super::law::ltcp::Decrease;
 use super::params::*;
 use super::signal::early::{Cost, CurveName, Falls};
+use crosswind_base::registry::Preset;
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, Dur};
 use serde_json::{Map, Value};
 
-/// One named bundle.
-pub struct Preset {
-    pub name: &'static str,
-    pub title: &'static str,
-    pub source: &'static str,
-    pub make: fn() -> TcpParams,
-}
-
 /// Every preset, in the order of `crosswind list presets`.
-pub const PRESETS: &[Preset] = &[
+pub const PRESETS: &[Preset<TcpParams>] = &[
     Preset { name: "rfc", title: "What the RFCs recommend", source: "rfc5681, rfc6675, rfc6298, rfc3042", make: rfc },
     Preset {
         name: "baseline-linux-2.4",

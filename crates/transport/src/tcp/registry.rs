@@ -1,26 +1,10 @@
 //! The elements of TCP that have a reference page: one row each. The name is the one used in scenario files.
 
-use crosswind_base::doc;
-
-/// One element.
-pub struct Row {
-    pub kind: &'static str,
-    pub name: &'static str,
-    pub(crate) source: &'static str,
-}
-
-impl Row {
-    pub fn title(&self) -> String {
-        doc::title(self.source)
-    }
-    pub fn doc(&self) -> String {
-        doc::header(self.source)
-    }
-}
+use crosswind_base::registry::Row;
 
 macro_rules! rows {
     ($($kind:literal $name:literal $file:literal;)*) => {
-        &[$(Row { kind: $kind, name: $name, source: include_str!($file) }),*]
+        &[$(Row::page($kind, $name, include_str!($file))),*]
     };
 }
 

@@ -2,20 +2,13 @@
 
 use super::params::*;
 use crate::tcp::params::Switch;
+use crosswind_base::registry::Preset;
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, Dur};
 use serde_json::Value;
 
-/// One named profile.
-pub struct Preset {
-    pub name: &'static str,
-    pub title: &'static str,
-    pub source: &'static str,
-    pub make: fn() -> TfrcParams,
-}
-
 /// Every profile; the first is the default.
-pub const PRESETS: &[Preset] = &[
+pub const PRESETS: &[Preset<TfrcParams>] = &[
     Preset { name: "rfc5348", title: "TFRC: the standard", source: "rfc5348", make: rfc5348 },
     Preset { name: "rfc3448", title: "TFRC: the first standard", source: "rfc3448", make: rfc3448 },
     Preset { name: "ns2-tfrc", title: "TFRC: ns-2 Agent/TFRC and Agent/TFRCSink", source: "ns-2.35", make: ns2 },

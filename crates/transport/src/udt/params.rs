@@ -1,6 +1,7 @@
 //! What a user may set on a UDT or SABUL flow, and the versions: values of this type under a name.
 
 use crate::tcp::params::{Switch, choice};
+use crosswind_base::registry::Preset;
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
@@ -143,16 +144,8 @@ impl UdtParams {
     }
 }
 
-/// One named version.
-pub struct Preset {
-    pub name: &'static str,
-    pub title: &'static str,
-    pub source: &'static str,
-    pub make: fn() -> UdtParams,
-}
-
 /// Every version; the first is the default.
-pub const PRESETS: &[Preset] = &[
+pub const PRESETS: &[Preset<UdtParams>] = &[
     Preset { name: "udt-2", title: "UDT 2.0", source: "gu-udt-ns2, gu-grossman-2004", make: udt },
     Preset { name: "sabul-2.2", title: "SABUL 2.2", source: "gu-sabul", make: sabul },
 ];

@@ -12,6 +12,7 @@ use super::port::{EndIo, Milestone};
 use super::stream::Stream;
 use crate::scenario::{self, Changed, WorkloadParams};
 use crosswind_base::Time;
+use crosswind_base::registry::Row;
 use schemars::schema_for;
 
 /// The application at one end of a flow.
@@ -85,28 +86,16 @@ impl App {
     }
 }
 
-/// One kind of workload in the registry.
-pub struct Row {
-    pub name: &'static str,
-    pub schema: fn() -> schemars::Schema,
-    source: &'static str,
-}
-
-impl Row {
-    pub fn title(&self) -> String {
-        crosswind_base::doc::title(self.source)
-    }
-    pub fn doc(&self) -> String {
-        crosswind_base::doc::header(self.source)
-    }
+const fn row(name: &'static str, source: &'static str, schema: fn() -> schemars::Schema) -> Row {
+    Row { kind: "workload", name, source, schema: Some(schema), build: () }
 }
 
 /// Every workload, in the order of the reference.
 pub const ROWS: &[Row] = &[
-    Row { name: "bulk", schema: || schema_for!(scenario::Bulk), source: include_str!("bulk.rs") },
-    Row { name: "page", schema: || schema_for!(scenario::Page), source: include_str!("page.rs") },
-    Row { name: "cbr", schema: || schema_for!(scenario::Cbr), source: include_str!("cbr.rs") },
-    Row { name: "on-off", schema: || schema_for!(scenario::OnOff), source: include_str!("onoff.rs") },
-    Row { name: "ping", schema: || schema_for!(scenario::Ping), source: include_str!("ping.rs") },
-    Row { name: "web", schema: || schema_for!(scenario::Web), source: include_str!("web.rs") },
+    row("bulk", include_str!("bulk.rs"), || schema_for!(scenario::Bulk)),
+    row("page", include_str!("page.rs"), || schema_for!(scenario::Page)),
+    row("cbr", include_str!("cbr.rs"), || schema_for!(scenario::Cbr)),
+    row("on-off", include_str!("onoff.rs"), || schema_for!(scenario::OnOff)),
+    row("ping", include_str!("ping.rs"), || schema_for!(scenario::Ping)),
+    row("web", include_str!("web.rs"), || schema_for!(scenario::Web)),
 ];

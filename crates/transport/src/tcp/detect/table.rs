@@ -11,8 +11,8 @@ use super::{Detect, RecoveryPointScope, RecoveryPolicy, Release, Status, Verdict
 use crate::tcp::Ack;
 use crate::tcp::conn::scoreboard::{Scoreboard, Sent};
 use crate::tcp::params::TcpParams;
-use crate::tcp::registry::Row;
 use crosswind_base::Time;
+use crosswind_base::registry::Row;
 
 /// One row per rule: variant, type, name in scenario files, whether it needs SACK, how it is made, and the file of its
 /// reference page. The rows make the enum that a connection holds and the names that scenarios may use.
@@ -83,8 +83,8 @@ macro_rules! detectors {
         }
 
         pub(in crate::tcp) const ROWS: &[Row] =
-            &[$(Row { kind: "detector", name: $name, source: include_str!($file) },)*
-              Row { kind: "detector", name: "dcr", source: include_str!("delayed_response.rs") }];
+            &[$(Row::page("detector", $name, include_str!($file)),)*
+              Row::page("detector", "dcr", include_str!("delayed_response.rs"))];
     };
 }
 

@@ -51,8 +51,8 @@ pub mod window;
 
 pub use super::conn::ledger::{Delivery, Lost};
 use super::params::TcpParams;
-use super::registry::Row;
 use super::{Ack, Trigger};
+use crosswind_base::registry::Row;
 use crosswind_base::{ConfigError, Rng};
 pub use sample::{AckSample, Needs, SentFacts};
 pub use window::{AckCredit, Change, Window};
@@ -252,7 +252,7 @@ macro_rules! laws {
         }
 
         pub(super) const ROWS: &[Row] =
-            &[$(Row { kind: "law", name: $name, source: include_str!($file) }),*];
+            &[$(Row::page("law", $name, include_str!($file))),*];
     };
 }
 

@@ -14,7 +14,7 @@ mod frto_oracle;
 use super::Ack;
 use super::detect::Phase;
 use super::params::{Frto as FrtoChoice, TcpParams};
-use super::registry::Row;
+use crosswind_base::registry::Row;
 
 /// What a detector says after an ACK.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -129,7 +129,7 @@ macro_rules! spurious {
         }
 
         pub(super) const ROWS: &[Row] =
-            &[$(Row { kind: "undo", name: $name, source: include_str!($file) }),*];
+            &[$(Row::page("undo", $name, include_str!($file))),*];
     };
 }
 
