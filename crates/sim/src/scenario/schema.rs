@@ -5,6 +5,7 @@ use super::catalogue::{Catalogue, Kind, Row};
 use super::types::Scenario;
 use crosswind_net::link::holdup::KEYS;
 use crosswind_net::profile::PROFILES;
+use crosswind_transport::tcp::preset::FORMER_KEYS;
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
 
@@ -46,7 +47,7 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     defs.insert("queue".into(), named(&queues, Some("droptail")));
     defs.insert("loss".into(), named(&losses, None));
     defs.insert("meter".into(), named(&meters, None));
-    defs.insert("tcp".into(), preset_table(&presets));
+    defs.insert("tcp".into(), tcp_table(&presets));
     defs.insert("tfrc".into(), preset_table(&tfrc));
     defs.insert("udt".into(), preset_table(&udt));
     defs.insert("transport".into(), transport());
@@ -182,6 +183,15 @@ fn difference(mut keys: Value) -> Value {
     keys["properties"]["profile"] = profiles();
     keys["properties"]["reverse"] = json!({"$ref": "#/$defs/reverse"});
     keys
+}
+
+/// Former names of keys are no properties, so that nobody is offered them, but patterns: they stay valid.
+fn tcp_table(presets: &[Row]) -> Value {
+    let mut table = preset_table(presets);
+    let of = |present: &str| table["properties"].get(present).cloned().unwrap_or(Value::Bool(true));
+    let former: Keys = FORMER_KEYS.iter().map(|(old, new)| (format!("^{old}$"), of(new))).collect();
+    table["patternProperties"] = Value::Object(former);
+    table
 }
 
 fn preset_table(presets: &[Row]) -> Value {

@@ -209,6 +209,16 @@ fn ten_thousand_pairs_take_two_searches_for_their_routes() {
 }
 
 #[test]
+fn former_keys_of_tcp_stay_valid_and_are_not_offered() {
+    let tcp = &json_schema(&Registries)["$defs"]["tcp"];
+    for (former, present) in crosswind_transport::tcp::preset::FORMER_KEYS {
+        assert!(tcp["properties"].get(*former).is_none(), "{former}");
+        assert_eq!(tcp["patternProperties"][format!("^{former}$")], tcp["properties"][*present]);
+        assert!(tcp["properties"][*present].is_object(), "{present}");
+    }
+}
+
+#[test]
 fn a_single_link_may_be_the_name_of_an_access_system() {
     let flow = json!({"f": {"from": "server", "to": "mobile", "workload": {"type": "bulk"}}});
     let short = json!({"name": "s", "duration": "10 s", "link": "gprs", "flow": flow});
