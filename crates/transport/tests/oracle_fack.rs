@@ -1,6 +1,6 @@
 //! FACK against the sentences of its paper: `awnd = nxt - fack + retransmitted`, when recovery begins, what is sent next.
 
-use crosswind_base::{Streams, Time};
+use crosswind_base::{Dur, Streams, Time};
 use crosswind_transport::tcp::Ack;
 use crosswind_transport::tcp::conn::scoreboard::Scoreboard;
 use crosswind_transport::tcp::detect::fack::Fack;
@@ -78,6 +78,7 @@ fn episode(seed: u64) -> u32 {
             recovery_point: 0,
             limited_transmit: true,
             cwnd: 20_000.0,
+            handshake_rtt: Dur(u64::MAX),
         };
         match r.below(10) {
             0..=2 if plain.window.len() < 40 => {

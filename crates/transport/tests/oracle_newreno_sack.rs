@@ -1,6 +1,6 @@
 //! NewReno-SACK against the pseudo-code of [Gurtov 2004] section 4.3.1, in segments, on random ACKs of a toy receiver.
 
-use crosswind_base::{Streams, Time};
+use crosswind_base::{Dur, Streams, Time};
 use crosswind_transport::tcp::Ack;
 use crosswind_transport::tcp::conn::scoreboard::Scoreboard;
 use crosswind_transport::tcp::detect::pipe_sack::PipeSack;
@@ -122,6 +122,7 @@ fn episode(seed: u64) -> (usize, usize) {
             recovery_point: 0,
             limited_transmit: false,
             cwnd: cwnd as f64 * MSS as f64,
+            handshake_rtt: Dur(u64::MAX),
         };
         let verdict = ours.on_ack(&a, &b, &mut board, &v);
         if verdict == Verdict::Recovered {

@@ -1,7 +1,7 @@
 //! The scoreboard and RFC 6675's `IsLost`, `SetPipe` and `NextSeg` against the sentences of the RFC, computed over every
 //! segment of the window at every step.
 
-use crosswind_base::{Rng, Streams, Time};
+use crosswind_base::{Dur, Rng, Streams, Time};
 use crosswind_transport::tcp::conn::scoreboard::{Scoreboard, Sent};
 use crosswind_transport::tcp::detect::sack::Sack;
 use crosswind_transport::tcp::detect::{Detect, Phase, View};
@@ -119,6 +119,7 @@ impl Both {
             recovery_point: 0,
             limited_transmit: true,
             cwnd: 10_000.0,
+            handshake_rtt: Dur(u64::MAX),
         };
         self.ours.audit(self.una, self.nxt).unwrap_or_else(|e| panic!("{what}: {e}"));
         assert_eq!(Sack::default().in_flight(&self.ours, &view), self.plain.pipe(), "{what}: pipe");

@@ -32,7 +32,7 @@ use super::undo::{DetectSpurious, Episode, Expiry, SpuriousDetector};
 use super::{Ack, Io, Trigger, stamp};
 use controller::Found;
 use crosswind_base::probe::header_bits;
-use crosswind_base::{EventKind, Packet, TcpFlags, Time};
+use crosswind_base::{Dur, EventKind, Packet, TcpFlags, Time};
 use optional::Optional;
 use persist::Probing;
 use undo::Before;
@@ -91,6 +91,8 @@ pub struct Sender {
     probing: Probing,
     board: Scoreboard,
     pub rtt: Rtt,
+    /// The longest time there is while it is not known.
+    pub handshake_rtt: Dur,
     pub law: Law,
     detector: Detector,
     /// The detector's, which never changes.
@@ -145,6 +147,7 @@ impl Sender {
             probing: Probing::default(),
             board: Scoreboard::new(),
             rtt: Rtt::new(p),
+            handshake_rtt: Dur(u64::MAX),
             law: Law::new(p),
             recovery: detector.policy(),
             detector,
@@ -234,6 +237,7 @@ impl Sender {
             recovery_point: self.recovery_point,
             limited_transmit: p.limited_transmit.on(),
             cwnd: self.law.cwnd(),
+            handshake_rtt: self.handshake_rtt,
         }
     }
     pub fn in_flight(&self, p: &TcpParams) -> u64 {

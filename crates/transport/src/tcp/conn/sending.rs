@@ -107,5 +107,6 @@ fn learn(s: &mut Sender, rtt: Dur, now: Time, p: &TcpParams, terms: Terms) {
     // that of a SYN-ACK: the first flight runs under the initial timeout.
     if !p.rto.hands_on_state() || terms.timestamps {
         s.rtt.sample(rtt, now, p, 0, 1);
+        s.handshake_rtt = rtt;
     }
 }

@@ -19,6 +19,7 @@ const VIEW: View = View {
     recovery_point: 0,
     limited_transmit: true,
     cwnd: 1e6,
+    handshake_rtt: Dur(u64::MAX),
 };
 
 /// State and rules in the words of the source, times in milliseconds.

@@ -17,7 +17,17 @@ use crosswind_base::{Dur, Time};
 const MSS: u64 = 1000;
 
 fn view(nxt: u64, phase: Phase) -> View {
-    View { una: 1, nxt, mss: MSS, dupthresh: 3, phase, recovery_point: 0, limited_transmit: true, cwnd: 10_000.0 }
+    View {
+        una: 1,
+        nxt,
+        mss: MSS,
+        dupthresh: 3,
+        phase,
+        recovery_point: 0,
+        limited_transmit: true,
+        cwnd: 10_000.0,
+        handshake_rtt: Dur(u64::MAX),
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use super::super::super::Ack;
 use super::super::super::conn::scoreboard::Scoreboard;
 use super::super::{Detect, Phase, Verdict, View};
 use super::{HoleSack, Holes};
-use crosswind_base::{Rng, Streams, Time};
+use crosswind_base::{Dur, Rng, Streams, Time};
 
 const MSS: u64 = 500;
 const REORDERING: usize = 3;
@@ -140,6 +140,7 @@ impl Both {
             recovery_point: 0,
             limited_transmit: true,
             cwnd: 10.0 * MSS as f64,
+            handshake_rtt: Dur(u64::MAX),
         }
     }
     fn send(&mut self, segments: usize) {

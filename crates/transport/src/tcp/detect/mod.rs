@@ -24,7 +24,7 @@ pub mod tlp;
 
 use super::Ack;
 use super::conn::scoreboard::{Scoreboard, Sent};
-use crosswind_base::Time;
+use crosswind_base::{Dur, Time};
 pub(super) use table::ROWS;
 pub use table::{Detection, Detector};
 
@@ -44,6 +44,8 @@ pub struct View {
     pub limited_transmit: bool,
     /// Congestion window in bytes.
     pub cwnd: f64,
+    /// The round trip of the handshake; the longest time there is while it is not known.
+    pub handshake_rtt: Dur,
 }
 
 impl View {

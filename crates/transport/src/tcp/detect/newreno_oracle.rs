@@ -7,7 +7,7 @@ use crate::tcp::Ack;
 use crate::tcp::conn::scoreboard::Scoreboard;
 use crate::tcp::params::{DuplicatesRule, SackAfterTimeout, TcpParams};
 use crate::tcp::preset::preset;
-use crosswind_base::{Streams, Time};
+use crosswind_base::{Dur, Streams, Time};
 
 const MSS: u64 = 1000;
 
@@ -112,6 +112,7 @@ fn every_third_duplicate_means_what_it_does_in_the_pseudo_code() {
                 recovery_point: 1 + recover * MSS,
                 limited_transmit: true,
                 cwnd: cwnd * MSS as f64,
+                handshake_rtt: Dur(u64::MAX),
             };
             let got = ours.on_ack(&a, &[], &mut board, &v) == Verdict::Loss;
             assert_eq!(got, want, "seed {seed} step {step} {:?}", RULES[which]);
@@ -140,8 +141,17 @@ fn without_the_guard_a_segment_that_was_sent_again_may_be_found_lost_once_more()
         let (una, nxt) = (1, 1 + 8 * MSS);
         let recovery_point = if found { nxt } else { nxt + MSS };
         let (phase, cwnd) = (Phase::Open, 4.0 * MSS as f64);
-        let v =
-            View { una: una + MSS, nxt, mss: MSS, dupthresh: 3, phase, recovery_point, limited_transmit: true, cwnd };
+        let v = View {
+            una: una + MSS,
+            nxt,
+            mss: MSS,
+            dupthresh: 3,
+            phase,
+            recovery_point,
+            limited_transmit: true,
+            cwnd,
+            handshake_rtt: Dur(u64::MAX),
+        };
         let duplicate = Ack { ack: una, duplicate: true, ..Ack::default() };
         let last = (0..3).map(|_| ours.on_ack(&duplicate, &[], &mut board, &v)).last();
         assert_eq!(last == Some(Verdict::Loss), found, "{rule:?}");

@@ -141,6 +141,7 @@ impl Detect for Rack {
     fn on_ack(&mut self, a: &Ack, _blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
         self.has_news = false;
         self.rtts.take(a);
+        self.min_rtt = self.min_rtt.min(v.handshake_rtt);
         if let Some(r) = a.rtt {
             self.min_rtt = self.min_rtt.min(r);
         }
@@ -220,6 +221,7 @@ mod tests {
             recovery_point: 0,
             limited_transmit: true,
             cwnd: 1e4,
+            handshake_rtt: Dur(u64::MAX),
         }
     }
 

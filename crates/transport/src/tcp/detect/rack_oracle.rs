@@ -128,6 +128,7 @@ struct Both {
     nxt: u64,
     now: u64,
     phase: Phase,
+    handshake_rtt: Option<u64>,
 }
 
 impl Both {
@@ -141,6 +142,7 @@ impl Both {
             recovery_point: 0,
             limited_transmit: true,
             cwnd: 0.0,
+            handshake_rtt: Dur(self.handshake_rtt.unwrap_or(u64::MAX)),
         }
     }
 
@@ -262,14 +264,16 @@ fn rack_is_the_pseudo_code_of_rfc_8985() {
         let mut r = Streams::new(seed).named("rack");
         let timestamps = if seed % 2 == 1 { Switch::On } else { Switch::Off };
         let p = TcpParams { timestamps, ..preset::preset("linux-6").expect("a preset") };
+        let handshake_rtt = (seed % 3 > 0).then(|| 1 + r.below(5_000_000));
         let mut b = Both {
-            plain: Plain { reo_wnd_mult: 1, ..Plain::default() },
+            plain: Plain { reo_wnd_mult: 1, min_rtt: handshake_rtt, ..Plain::default() },
             rack: Rack::new(&p),
             board: Scoreboard::default(),
             una: 1,
             nxt: 1,
             now: 1_000_000,
             phase: Phase::Open,
+            handshake_rtt,
         };
         for step in 0..400 {
             b.now += 1 + r.below(3_000_000);

@@ -142,6 +142,7 @@ impl EcnEcho {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crosswind_base::Dur;
 
     fn view(una: u64, phase: Phase) -> View {
         View {
@@ -153,6 +154,7 @@ mod tests {
             recovery_point: 5001,
             limited_transmit: false,
             cwnd: 4e3,
+            handshake_rtt: Dur(u64::MAX),
         }
     }
 
