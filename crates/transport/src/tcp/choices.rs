@@ -191,7 +191,8 @@ choice!(
         #[default]
         Segment,
         /// What is ready, up to 2^-10 s of the rate and 64 KiB, two segments at least; below 1.2 Mbit/s one (Linux).
-        Linux,
+        #[serde(rename = "linux")]
+        Millisecond,
     }
 );
 choice!(

@@ -108,7 +108,7 @@ impl Pacer {
         let by_window = |srtt: Dur| ratio * l.cwnd / srtt.as_secs_f64();
         let rate = l.rate.or(l.of_timer.map(by_window)).filter(|rate| *rate > 0.0 && rate.is_finite());
         let Some(rate) = rate.filter(|_| l.segments >= FIRST_SEGMENTS) else { return };
-        if self.burst == PacingBurst::Linux {
+        if self.burst == PacingBurst::Millisecond {
             self.count_burst(&l, rate);
         }
         let gap = Dur::from_secs_f64(l.bytes as f64 / rate);
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn a_burst_of_linux_is_a_millisecond_of_the_rate_and_two_segments_at_least() {
         let at_once = |rate: f64| {
-            let mut p = Pacer { burst: PacingBurst::Linux, ..pacer() };
+            let mut p = Pacer { burst: PacingBurst::Millisecond, ..pacer() };
             let now = Time::from_secs_f64(1.0);
             let mut segments = 0;
             while !p.holds(now) {
