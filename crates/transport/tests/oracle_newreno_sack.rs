@@ -101,11 +101,10 @@ fn episode(seed: u64) -> (usize, usize) {
     (0..n).for_each(|i| board.push(byte(i), MSS as u32, Time(i)));
     let mut arrived = BTreeSet::new();
     let mut phase = Phase::Open;
-    let (mut una, mut nxt, mut forced) = (0, n, 0);
+    let (mut una, mut nxt, mut forced, mut steps) = (0, n, 0, 0);
     let (cwnd, mut plain) = ((n / 2) as i64, None::<Plain>);
     // Of the first flight the first segment is lost, and enough arrive to find that out.
     let mut queue: Vec<u64> = (0..n).filter(|i| *i >= n - 3 || (*i > 0 && r.chance(0.5))).collect();
-    let mut steps = 0;
     while !queue.is_empty() && steps < 400 {
         steps += 1;
         let before = una;
