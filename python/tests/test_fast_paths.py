@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import crosswind as cw
-from crosswind.experiments.igarashi import e5_1, e5_14, paths, study
+from crosswind.experiments.igarashi import e5_1, e5_14, paths
 from crosswind.reproduce import Results, catalogue
 from crosswind.reproduce.claims import MissingDataError, measures
 from crosswind.results import Runs
@@ -91,7 +91,7 @@ def test_every_experiment_of_chapters_4_5_and_7_has_a_smaller_first_look():
 
 
 def test_a_number_with_a_unit_is_not_judged_in_a_smaller_network():
-    judged = measures.at_full_size(study.median(lambda _: np.array([50.0])))
+    judged = measures.at_full_size(measures.median(lambda _: np.array([50.0])))
 
     def of(size: str) -> Results:
         return Results(Runs({}, {}, {"size": size}), {})

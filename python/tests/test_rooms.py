@@ -65,13 +65,15 @@ def test_a_circle_inside_a_room_and_a_room_without_a_place_are_found(
 
 def test_who_writes_the_window_beside_its_controller_is_found(tidy: ModuleType) -> None:
     sender = tidy.ROOT / tidy.TCP / "sender/undo.rs"
-    asks = "self.law.change(Change::Cap(1.0));"
+    asks = "self.law.change(Change::GiveUp);"
     allowed = tidy.WINDOW_REQUESTS["sender/undo.rs"]
     assert [r for *_, r in tidy.window_writers(sender, [asks] * allowed)] == []
     (more,) = tidy.window_writers(sender, [asks] * (allowed + 1))
     assert "let the controller decide" in more[2]
     (fewer,) = tidy.window_writers(sender, [asks])
     assert "lower the number" in fewer[2]
+    caps = tidy.window_writers(sender, ["self.law.change(Change::Cap(1.0));"] * allowed)
+    assert {r for *_, r in caps} == {"what holds the window down stands in sender/caps.rs"}
     (elsewhere,) = tidy.window_writers(tidy.ROOT / "crates/sim/src/engine/world.rs", ["law.window_mut().reset();"])
     assert elsewhere[2] == "only controllers write the window"
     assert list(tidy.window_writers(tidy.ROOT / tidy.TCP / "law/reno.rs", ["law.window_mut();"])) == []
