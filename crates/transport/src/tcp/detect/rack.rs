@@ -11,9 +11,9 @@
 //! | `recovery` | - | `rack` | in the preset `linux-6` |
 //! | `dupthresh` | segments | 3 | rfc8985 section 3.3.1 |
 //!
-//! **Deviations**: 1. The check by timestamps of section 6.2 step 2 is made where there are some; Linux only asks whether the
-//! ACK came sooner than the least round trip. 2. The least round trip is that of the
-//! whole connection. 3. The ACK that ends a recovery is not searched for new losses: the next one is. 4. An ACK that shows a loss looks at every segment that left before: the work grows with the window.
+//! **Deviations**: 1. The check by timestamps of section 6.2 step 2 is made where there are some and the ACK advances: one that does not echoes
+//! the last segment in order (RFC 7323 section 4.3), so a probe of the tail behind a hole would never count as delivered. Linux only asks
+//! whether the ACK came sooner than the least round trip. 2. The least round trip is that of the whole connection, the handshake included. 3. The ACK that ends a recovery is not searched for new losses: the next one is. 4. An ACK that shows a loss looks at every segment that left before: the work grows with the window.
 //!
 //! **Checked by**: `detect/rack_oracle.rs` (the pseudo-code over a plain list, on random traces); unit tests (window, factor, timeouts); `tests/linux6.rs`; the twins
 //! with a real kernel (docs/validation.md).
@@ -74,7 +74,8 @@ impl Rack {
         }
         let rtt = a.now.since(a.newest.0);
         // What the retransmission cannot have caused.
-        let is_older = self.tick.is_some_and(|tick| a.ts_ecr != 0 && is_older(a.ts_ecr, stamp(a.newest.0, tick)));
+        let has_echo = a.ts_ecr != 0 && a.bytes > 0;
+        let is_older = self.tick.is_some_and(|tick| has_echo && is_older(a.ts_ecr, stamp(a.newest.0, tick)));
         if a.newest_retransmitted && (rtt < self.min_rtt || is_older) {
             return;
         }

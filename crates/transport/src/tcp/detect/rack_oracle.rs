@@ -65,7 +65,7 @@ impl Plain {
             && sent_after(s.xmit_ts, s.end_seq, self.xmit_ts, self.end_seq)
         {
             let rtt = now - s.xmit_ts;
-            // ACK.ts_option.echo_reply.ts < Segment.xmit_ts; zero: there are no timestamps.
+            // ACK.ts_option.echo_reply.ts < Segment.xmit_ts; zero: there are none, or the echo is of an older segment in order.
             let earlier = ts_ecr != 0 && ts_ecr < stamp(Time(s.xmit_ts), TICK);
             if !(s.retransmitted && (earlier || self.min_rtt.is_none_or(|m| rtt < m))) {
                 (self.rtt, self.xmit_ts, self.end_seq) = (rtt, s.xmit_ts, s.end_seq);
@@ -195,7 +195,7 @@ impl Both {
         };
         let exiting = matches!(self.phase, Phase::Recovery { high } if self.una >= high);
         let recovers = self.phase != Phase::Open && !exiting;
-        self.plain.deliver(self.now, &news, sample, ts_ecr);
+        self.plain.deliver(self.now, &news, sample, if ack > before { ts_ecr } else { 0 });
         let reo_wnd = self.plain.update_reo_wnd(dsack, self.una, self.nxt, recovers, exiting);
         let v = self.view();
         let verdict = self.rack.on_ack(&a, &[], &mut self.board, &v);
