@@ -6,6 +6,7 @@ It knows a handful of keys, so that errors can be provoked; the real schema live
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -32,6 +33,8 @@ class FakeCore:
     ) -> None:
         self.stop_after = stop_after
         self.finished = 0
+        #: Threads that simulate at once must not both make the last run.
+        self.counting = threading.Lock()
         #: Which runs break down: scenario and repetition.
         self.breaks = breaks
 
@@ -87,15 +90,16 @@ class FakeCore:
         total, done, interrupted = len(scenarios) * len(reps), 0, False
         for i, text in enumerate(scenarios):
             for rep in reps:
-                if self.stop_after is not None and self.finished >= self.stop_after:
-                    interrupted = True
-                    continue
-                if self.breaks is not None and self.breaks(json.loads(text), rep):
-                    failed.append((i, rep, "internal error: no way out"))
-                    continue
+                with self.counting:
+                    if self.stop_after is not None and self.finished >= self.stop_after:
+                        interrupted = True
+                        continue
+                    if self.breaks is not None and self.breaks(json.loads(text), rep):
+                        failed.append((i, rep, "internal error: no way out"))
+                        continue
+                    self.finished += 1
                 one_run(table, i, rep, reps_total, json.loads(text), seed)
                 done += 1
-                self.finished += 1
                 if progress is not None:
                     progress(done, total)
         columns = {k: {c: column(v) for c, v in t.items()} for k, t in table.items()}

@@ -1,13 +1,16 @@
 """`audit`: the cases are sound, what is right passes, and what is wrong is caught by the case that is about it."""
 
 import json
+from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import crosswind as cw
 from crosswind.cli import main
-from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_FAILED, InputError
+from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, InputError
+from crosswind.suites.clauses import audit as examined
 from crosswind.suites.clauses.audit import audit, scenarios
 from crosswind.suites.clauses.case import AuditCase, load
 from crosswind.suites.clauses.measure import QUANTITIES
@@ -24,6 +27,8 @@ FAULTS: list[tuple[dict[str, Any], str, str]] = [
     ({**LINUX, "tail_probe": "on", "recovery": "sack", "sack": "on"}, "tail-loss", "deviates"),
     ({**LINUX, "ack_every_segments": 4, "quick_acks": 0}, "receiver-every-second", "deviates"),
     ({**LINUX, "rto_min": "200 ms"}, "timer-least", "deviates"),
+    ({"preset": "rfc", "law": "cubic", "reduce_from": "flight"}, "cubic-timeout", "pass"),
+    ({"preset": "rfc"}, "reno-decrease", "pass"),
     ({**LINUX, "idle_restart": "off"}, "restart", "deviates"),
     ({**LINUX, "grow_when": "always"}, "application-limited", "deviates"),
 ]
@@ -54,6 +59,21 @@ def test_a_fault_is_caught_by_the_case_that_is_about_it(body: dict[str, Any], ca
 def test_a_condition_that_does_not_come_about_decides_nothing() -> None:
     (finding,) = audit({**LINUX, "window_limit_segments": 20}, cases=["cubic-decrease"]).findings
     assert finding.verdict == "inconclusive"
+
+
+def test_an_interrupt_ends_the_audit(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def interrupted(*_: Any, **__: Any) -> Any:
+        return SimpleNamespace(interrupted=True)
+
+    monkeypatch.setattr(examined, "run", interrupted)
+    assert main(["audit", "cubic", "--case", "first-flight"]) == EXIT_INTERRUPTED
+    assert "first-flight" in capsys.readouterr().err
+
+
+def test_an_expectation_without_anything_to_look_at_decides_nothing() -> None:
+    cut = replace(CASES["cubic-decrease"], given=(), seconds=0.5)
+    never = replace(cut, scenario={**cut.scenario, "duration": "500 ms"})
+    assert examined._judged(never, LINUX, {}, 1, None).verdict == "inconclusive"
 
 
 def test_the_command_writes_a_report_and_ends_with_one_for_a_broken_must(

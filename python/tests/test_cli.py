@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -131,8 +130,7 @@ def test_ctrl_c_keeps_finished_runs_and_ends_with_130(
     assert manifest["runs"] == 3 and "3 runs finished of 9" in manifest["warnings"][0]
     engine(stop_after=3)
     assert main(["reproduce", "jarvinen-2006/w1-e0", "--quick", "--out", "w1"]) == 130
-    # A busy machine may finish one more before it hears.
-    assert re.search(r"[34] finished runs are kept", capsys.readouterr().err)
+    assert "3 finished runs are kept" in capsys.readouterr().err
     assert (tmp_path / "w1/flow.parquet").exists()
 
 

@@ -1,7 +1,8 @@
 //! Above the probability `mark_p` RED of ns-2 drops what it would have marked: the test `congested1_mark_p` of ns-2's suite `red`. Two
 //! flows in slow start push the average beyond twice the upper threshold, where the probability is 1. ns-2.35 drops 102 packets,
 //! 33 of them since the queue is full, and with seeds 1 to 8 of its generator 88 on average, 52 to 102 (29 to 41 and 11 to 72).
-//! Where such packets were marked, only the full queue would drop. `validation/tests/test_red_marks.py` asks ns-2 itself.
+//! Where such packets were marked, only the full queue would drop. The test holds the mechanism, not an agreement: 104 on average here is
+//! 18 % more than there, for which no cause is known, and the quarter that it allows is ours. `validation/tests/test_red_marks.py` asks ns-2 itself.
 
 mod common;
 

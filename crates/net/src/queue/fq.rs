@@ -190,6 +190,7 @@ const OLD: usize = 1;
 struct Class {
     name: String,
     band: usize,
+    rate: Option<BitRate>,
     totals: ClassTotals,
     holds: Backlog,
 }
@@ -217,8 +218,8 @@ pub struct Fq {
 impl Fq {
     pub fn build(params: FqParams, cx: &BuildCx<'_>) -> Result<Fq, ConfigError> {
         let class = |(name, c): (&String, &FqClass)| {
-            let (name, band) = (name.clone(), usize::from(c.band));
-            Class { name, band, totals: ClassTotals::default(), holds: Backlog::default() }
+            let (name, band, rate) = (name.clone(), usize::from(c.band), c.rate.as_ref().copied());
+            Class { name, band, rate, totals: ClassTotals::default(), holds: Backlog::default() }
         };
         Ok(Fq {
             limits: Setup::fits(params.limit, EcnMode::Mark),
@@ -346,8 +347,7 @@ impl Fq {
         if !self.params.pacing {
             return;
         }
-        let of_class = self.params.class.values().nth(class).and_then(|c| c.rate.as_ref());
-        let rate = of_class.into_iter().chain(self.params.max_rate.as_ref()).min();
+        let rate = self.classes[class].rate.iter().chain(self.params.max_rate.as_ref()).min();
         let flow = &mut self.flows[i];
         let Some(rate) = rate else { return };
         let mut bytes = u64::from(len);

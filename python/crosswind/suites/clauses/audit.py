@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.errors import InputError, did_you_mean
+from crosswind.errors import InputError, InterruptedRunError, did_you_mean
 from crosswind.run.progress import Listener
 from crosswind.run.simulate import run
 from crosswind.scenario import Scenario
@@ -181,6 +181,10 @@ def _offset_ns(laid: Table, phase: float) -> int:
 def _judged(case: AuditCase, tcp: Table, makers: Makers, seed: int, workers: int | None) -> Finding:
     told = scenarios(case, tcp)
     runs = run(told, seed=seed, workers=workers, laws=makers or None)
+    if runs.interrupted:
+        raise InterruptedRunError(
+            f"interrupted in case {case.id}; an audit keeps nothing, and the same command begins anew"
+        )
     runs.raise_failed(Path())
     traces = [traced(runs, label, s.validate(), case.seconds) for label, s in told.items()]
     given, expect = (tuple(_measured(b, traces) for b in bounds) for bounds in (case.given, case.expect))
@@ -193,7 +197,9 @@ def _measured(bound: Bound, traces: Sequence[Trace]) -> Measured:
 
 
 def _verdict(case: AuditCase, given: Sequence[Measured], expect: Sequence[Measured]) -> str:
-    met = [all(one) for one in zip(*(m.holds() for m in given), strict=True)] or [True] * len(PHASES)
+    # An expectation without anything to look at says as little as a condition that did not come about.
+    seen = [[len(v) > 0 for v in m.values] for m in expect]
+    met = [all(one) for one in zip(*(m.holds() for m in given), *seen, strict=True)]
     right = [all(one) for one in zip(*(m.holds() for m in expect), strict=True)]
     wrong = any(m and not r for m, r in zip(met, right, strict=True))
     if wrong:

@@ -10,8 +10,8 @@ from crosswind.suites.clauses.windows import ANY
 C, BETA = 0.4, 0.7
 
 
-def _epochs(t: Trace, first: int, last: int) -> list[tuple[Values, Values, float]]:
-    """Times since the cut, windows, and the window before the cut, of the epochs after cuts `first` to `last`."""
+def _epochs(t: Trace, first: int, last: int) -> list[tuple[Values, Values, int]]:
+    """Times since the recovery, windows, and the number of the cut, of the epochs after cuts `first` to `last`."""
     rows = t.rows("recovery")
     others = t.time[t.rows(*ANY)]
     ends = t.rows("recovered")
@@ -22,7 +22,7 @@ def _epochs(t: Trace, first: int, last: int) -> list[tuple[Values, Values, float
             continue
         inside = (t.window_rows > begun[0]) & (t.window_rows < rows[i + 1])
         if inside.sum() > 10:
-            out.append((t.time[t.window_rows[inside]] - t.time[begun[0]], t.windows[inside], t.window_before(rows[i])))
+            out.append((t.time[t.window_rows[inside]] - t.time[begun[0]], t.windows[inside], i))
     return out
 
 
@@ -36,19 +36,17 @@ def _curve(s: Values, before: float, peak_before: float) -> Values:
 def misfit(t: Trace, first: int = 2, last: int = 5) -> Values:
     """For each epoch, the largest distance of the window from W(t) = C (t - K)^3 + W_max, relative to W(t).
 
-    W(t) counts from the end of the recovery, in which a window does not grow, and looks one round trip ahead.
+    W(t) counts from the end of the recovery, in which a window does not grow. The text aims at W of one round trip
+    later and prints W(t) for the curve: the nearer of the two counts.
     """
     out = []
     samples = t.seq[t.rows("rtt")] / 1e9
     ahead = float(np.median(samples)) if len(samples) else 0.0
     peaks = [t.window_before(r) for r in t.rows("recovery")]
-    for s, w, before in _epochs(t, first, last):
-        at = peaks.index(before)
-        best = min(
-            float(np.max(np.abs(w / _curve(s + shift, before, peaks[at - 1] if at else before) - 1)))
-            for shift in (0.0, ahead)
-        )
-        out.append(best)
+    for s, w, i in _epochs(t, first, last):
+        before = peaks[i]
+        curves = (_curve(s + shift, before, peaks[i - 1] if i else before) for shift in (0.0, ahead))
+        out.append(min(float(np.max(np.abs(w / curve - 1))) for curve in curves))
     return np.array(out)
 
 

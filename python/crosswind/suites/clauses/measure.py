@@ -12,10 +12,10 @@ QUANTITIES: dict[str, Callable[..., Values]] = {
     f.__name__: f
     for f in (
         windows.cuts, windows.cut_ratio, windows.ended_at_threshold, windows.after_timeout, windows.threshold_ratio,
-        windows.window, windows.window_change, windows.mean_window, windows.growth, windows.growth_ratio,
-        windows.cuts_in_round, windows.spurious, windows.least_threshold,
+        windows.window_change, windows.mean_window, windows.growth, windows.growth_ratio,
+        windows.cuts_in_round, windows.least_threshold,
         cubic.misfit, cubic.plateau_slope, cubic.convex, cubic.slope,
-        wire.count, wire.first_flight, wire.retransmissions, wire.again_and_again, wire.syn_gaps, wire.timeout_gaps,
+        wire.count, wire.first_flight, wire.retransmissions, wire.syn_gaps, wire.timeout_gaps,
         wire.train, wire.restart_train, wire.ack_step, wire.queue_delay, wire.utilisation, wire.silence,
         wire.rtt, wire.repaired, wire.timer, wire.share, wire.lost_before, wire.recovery_train,
     )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 Values = npt.NDArray[Any]
 USUAL_MSS_B = 1448.0
+#: A slow-start threshold that no loss has set yet.
+NOT_SET_B = 1 << 30
 
 
 @dataclass(frozen=True)

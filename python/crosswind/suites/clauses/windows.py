@@ -6,12 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from crosswind.suites.clauses.trace import Trace, Values
+from crosswind.suites.clauses.trace import NOT_SET_B, Trace, Values
 
 #: Reductions by the name that cases give them -> the events that begin them.
 CUTS = {"loss": ("recovery",), "ecn": ("ecn_reduce",), "timeout": ("timeout",)}
 ANY = tuple(k for kinds in CUTS.values() for k in kinds)
-UNSET = 1 << 19
 
 
 def _cuts(t: Trace, by: str, after: float, until: float) -> Values:
@@ -57,7 +56,7 @@ def ended_at_threshold(t: Trace, after: float = 0.0) -> Values:
         if t.time[r] < after:
             continue
         window, threshold = t.after(r)
-        if threshold < UNSET:
+        if threshold * t.mss < NOT_SET_B:
             out.append(window - threshold)
     return np.array(out)
 
@@ -73,16 +72,6 @@ def least_threshold(t: Trace) -> Values:
     """The threshold after each reduction by loss or mark, in segments."""
     rows = t.rows(*CUTS["loss"], *CUTS["ecn"])
     return np.array([t.after(r)[1] for r in rows])
-
-
-def spurious(t: Trace) -> Values:
-    """How many timeouts were found to be spurious."""
-    return np.array([float(len(t.rows("spurious")))])
-
-
-def window(t: Trace, at: float = 0.0) -> Values:
-    """The window at a time, in segments."""
-    return np.array([t.window_at(at)])
 
 
 def window_change(t: Trace, start: float = 0.0, end: float = 0.0) -> Values:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.suites.clauses.trace import Trace, Values
+from crosswind.suites.clauses.trace import NOT_SET_B, Trace, Values
 
 #: Segments that leave closer together than this are one train.
 TOGETHER_s = 100e-6
@@ -35,12 +35,6 @@ def retransmissions(t: Trace, after: float = 0.0, until: float = np.inf) -> Valu
     rows = t.rows("resend")
     at = t.time[rows]
     return _one(np.sum((at >= after) & (at < until) & (t.len[rows] > 0)))
-
-
-def again_and_again(t: Trace) -> Values:
-    """Retransmissions beyond one for each lost or dropped segment."""
-    rows = t.rows("resend")
-    return _one(np.sum(t.len[rows] > 0) - len(t.rows("lost", "drop")))
 
 
 def syn_gaps(t: Trace) -> Values:
@@ -159,7 +153,7 @@ def repaired(t: Trace) -> Values:
 def lost_before(t: Trace) -> Values:
     """Segments lost before slow start ended (the threshold was first set)."""
     rows = t.window_rows
-    ended = rows[t.aux[rows] / t.mss < 1 << 19]
+    ended = rows[t.aux[rows] < NOT_SET_B]
     limit = ended[0] if len(ended) else len(t.kind)
     return _one(np.sum(t.rows("lost", "drop") < limit))
 
