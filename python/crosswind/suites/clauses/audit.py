@@ -126,7 +126,7 @@ def audit(
 
 
 def _chosen(wanted: Sequence[str], known: Mapping[str, AuditCase]) -> Iterator[AuditCase]:
-    documents = {c.document for c in known.values()}
+    documents = dict.fromkeys(c.document for c in known.values())
     for name in wanted:
         if name not in known and name not in documents:
             names = [*documents, *known]
