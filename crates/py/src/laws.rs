@@ -18,13 +18,16 @@ use pyo3::types::PyDict;
 pub fn law_drive<'py>(py: Python<'py>, tcp_json: &str, drive_json: &str, seed: u64) -> PyResult<Bound<'py, PyDict>> {
     let parsed = |text: &str| serde_json::from_str(text).map_err(|e| PyValueError::new_err(e.to_string()));
     let tcp = preset::read(&parsed(tcp_json)?, "tcp").map_err(|e| scenario_error(py, e))?;
-    if tcp.law == LawName::Own {
+    if tcp.controller.law == LawName::Own {
         let expected = "a law of the engine: one that a program brings is only known in a run";
         return Err(scenario_error(py, ConfigError::new("tcp.law", "own", expected)));
     }
     if Needs::of(&tcp).delivery {
         let expected = "a law that ACKs alone make grow: one that measures delivery rates needs a run";
-        let law = serde_json::to_value(tcp.law).ok().and_then(|v| v.as_str().map(str::to_owned)).unwrap_or_default();
+        let law = serde_json::to_value(tcp.controller.law)
+            .ok()
+            .and_then(|v| v.as_str().map(str::to_owned))
+            .unwrap_or_default();
         return Err(scenario_error(py, ConfigError::new("tcp.law", law, expected)));
     }
     let how: Drive = config::read(&parsed(drive_json)?, "drive").map_err(|e| scenario_error(py, e))?;
@@ -45,7 +48,7 @@ pub fn law_drive<'py>(py: Python<'py>, tcp_json: &str, drive_json: &str, seed: u
 pub fn early_curve<'py>(py: Python<'py>, tcp_json: &str, delays_s: Vec<f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {
     let table = serde_json::from_str(tcp_json).map_err(|e| PyValueError::new_err(e.to_string()))?;
     let tcp = preset::read(&table, "tcp").map_err(|e| scenario_error(py, e))?;
-    let mut curve = Gentle::new(tcp.early.gentle.clone());
+    let mut curve = Gentle::new(tcp.controller.early.gentle.clone());
     let at = |delay_s: f64| curve.probability(Queueing { delay_s, change_s: 0.0, now: Time::ZERO });
     Ok(delays_s.into_iter().map(at).collect::<Vec<f64>>().into_pyarray(py))
 }

@@ -13,6 +13,16 @@ pub fn read<T: Serialize + DeserializeOwned>(
     names: &[&'static str],
     make: impl Fn(&str) -> Option<T>,
 ) -> Result<T, ConfigError> {
+    config::read(&Value::Object(merged(value, path, names, make)?), path)
+}
+
+/// The complete table behind [`read`], with keys that there may not be.
+pub fn merged<T: Serialize>(
+    value: &Value,
+    path: &str,
+    names: &[&'static str],
+    make: impl Fn(&str) -> Option<T>,
+) -> Result<Map<String, Value>, ConfigError> {
     let empty = Map::new();
     let table = match value {
         Value::Null => &empty,
@@ -28,8 +38,9 @@ pub fn read<T: Serialize + DeserializeOwned>(
         Some(other) => return Err(ConfigError::new(format!("{path}.preset"), other.to_string(), "a name in quotes")),
     };
     let base = make(name).ok_or_else(|| ConfigError::unknown(format!("{path}.preset"), name, "a preset", names))?;
-    let mut merged = serde_json::to_value(base).expect("parameters of a preset serialise");
-    let target = merged.as_object_mut().expect("parameters are a table");
+    let Ok(Value::Object(mut target)) = serde_json::to_value(base) else {
+        unreachable!("parameters of a preset serialise as a table")
+    };
     for (k, v) in table.iter().filter(|(k, _)| *k != "preset") {
         match (target.get_mut(k), v) {
             // A table inside: what it does not say stays as the preset has it.
@@ -39,5 +50,5 @@ pub fn read<T: Serialize + DeserializeOwned>(
             }
         }
     }
-    config::read(&merged, path)
+    Ok(target)
 }

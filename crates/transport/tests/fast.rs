@@ -15,21 +15,20 @@ const RTT: Dur = Dur(100_000_000);
 fn params(acks: u32) -> TcpParams {
     let fast = FastParams { version: FastVersion::Published, alpha: 200.0, empty_growth: 2.0, ..FastParams::default() };
     let kernel = preset::preset("linux-2.4-highspeed").expect("a preset");
-    TcpParams {
-        law: LawName::Fast,
-        fast,
-        grow_when: GrowWhen::Always,
-        pacing: Pacing::Window,
-        initial_window_segments: 4,
-        send_buffer: Size(1 << 40),
-        receive_buffer: Size(1 << 30),
-        receive_window: ReceiveWindow::Buffer,
-        ack_every_segments: acks,
-        quick_acks: 0,
+    kernel.with(|p| {
+        p.controller.law = LawName::Fast;
+        p.controller.fast = fast;
+        p.window.grow_when = GrowWhen::Always;
+        p.host.pacing = Pacing::Window;
+        p.window.initial_window_segments = 4;
+        p.host.send_buffer = Size(1 << 40);
+        p.receiver.receive_buffer = Size(1 << 30);
+        p.receiver.receive_window = ReceiveWindow::Buffer;
+        p.receiver.ack_every_segments = acks;
+        p.receiver.quick_acks = 0;
         // Longer than a round trip: only the count decides.
-        delayed_ack: if acks == 1 { Dur::ZERO } else { Dur::from_millis(20) },
-        ..kernel
-    }
+        p.receiver.delayed_ack = if acks == 1 { Dur::ZERO } else { Dur::from_millis(20) };
+    })
 }
 
 /// Times at which segments left in the first round trips after the handshake.
@@ -62,7 +61,12 @@ fn growth_does_not_depend_on_how_often_the_receiver_acknowledges() {
     };
     let every = [1, 2, 4, 8].map(|acks| factor(params(acks)));
     assert!(every.iter().all(|f| (f - 2.0).abs() < 0.1), "{every:?}");
-    let slow_start = |acks| factor(TcpParams { law: LawName::Reno, pacing: Pacing::Off, ..params(acks) });
+    let slow_start = |acks| {
+        factor(params(acks).with(|p| {
+            p.controller.law = LawName::Reno;
+            p.host.pacing = Pacing::Off;
+        }))
+    };
     assert!(
         slow_start(1) > 1.9 && slow_start(8) < 1.3,
         "slow start goes with the ACKs: {} {}",
@@ -83,7 +87,7 @@ fn a_paced_window_leaves_evenly_although_the_clock_has_ticks_of_10_ms() {
 
 #[test]
 fn a_flow_that_its_receiver_limits_does_not_double_for_ever() {
-    let p = TcpParams { receive_buffer: Size(100_000), ..params(1) };
+    let p = params(1).with(|p| p.receiver.receive_buffer = Size(100_000));
     let mut w = Pair::new(p, 1 << 32, Dur(RTT.0 / 2), 1);
     w.is_watched = false;
     w.run(Time(RTT.0 * 100));
@@ -92,6 +96,6 @@ fn a_flow_that_its_receiver_limits_does_not_double_for_ever() {
 
 #[test]
 fn the_published_law_is_refused_where_it_would_not_be_asked() {
-    let p = TcpParams { grow_when: GrowWhen::WindowLimited, ..params(1) };
+    let p = params(1).with(|p| p.window.grow_when = GrowWhen::WindowLimited);
     assert_eq!(p.check("tcp").expect_err("refused").path, "tcp.fast.version");
 }

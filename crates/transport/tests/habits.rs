@@ -59,12 +59,16 @@ fn a_fifth_of_all_acks_says_nothing_new_when_that_is_the_share() {
 fn a_system_by_name_sets_its_habits_and_keys_beside_it_are_stronger() {
     let read = |v| preset::read(&v, "tcp").expect("a valid table");
     let bsd = read(json!({ "preset": "linux-2.4-highspeed", "receiver": "freebsd-4.7" }));
-    assert!(!bsd.sack.on() && bsd.ack_habit.empty_share == 0.2 && bsd.ack_habit.least_segments == 0);
+    assert!(
+        !bsd.connection.sack.on()
+            && bsd.receiver.ack_habit.empty_share == 0.2
+            && bsd.receiver.ack_habit.least_segments == 0
+    );
     let xp = read(json!({ "receiver": "windows-xp", "ack_habit": { "most_segments": 32 }, "delayed_ack": "7 ms" }));
-    assert_eq!((xp.ack_habit.least_segments, xp.ack_habit.most_segments), (4, 32));
-    assert_eq!(xp.delayed_ack.0, 7_000_000);
+    assert_eq!((xp.receiver.ack_habit.least_segments, xp.receiver.ack_habit.most_segments), (4, 32));
+    assert_eq!(xp.receiver.delayed_ack.0, 7_000_000);
     let plain = read(json!({ "preset": "linux-2.4-highspeed" }));
-    assert!(!plain.ack_habit.is_on());
+    assert!(!plain.receiver.ack_habit.is_on());
 }
 
 #[test]

@@ -13,7 +13,10 @@ const SEGMENTS: u64 = 2000;
 /// Segments of 1040 bytes leave one per millisecond; `limit` may wait.
 fn params(limit: u32) -> TcpParams {
     let host_queue = HostQueueParams { limit_segments: limit, rate: BitRate(8_320_000) };
-    TcpParams { host_queue, initial_ssthresh: Size(1 << 30), ..preset::preset("sack-2006").expect("a preset") }
+    preset::preset("sack-2006").expect("a preset").with(|p| {
+        p.host.host_queue = host_queue;
+        p.window.initial_ssthresh = Size(1 << 30);
+    })
 }
 
 fn run(p: TcpParams) -> Pair {
@@ -48,8 +51,8 @@ fn the_window_falls_once_per_window_of_data() {
 
 #[test]
 fn a_queue_that_is_never_full_changes_nothing() {
-    let p = TcpParams { initial_ssthresh: Size(16 * MSS), ..params(0) };
-    let wide = TcpParams { initial_ssthresh: Size(16 * MSS), ..params(100_000) };
+    let p = params(0).with(|p| p.window.initial_ssthresh = Size(16 * MSS));
+    let wide = params(100_000).with(|p| p.window.initial_ssthresh = Size(16 * MSS));
     let (a, b) = (run(p), run(wide));
     assert_eq!(a.log.len(), b.log.len());
     assert!(a.log.iter().zip(&b.log).all(|(x, y)| x.at == y.at && x.packet.seq == y.packet.seq));

@@ -54,8 +54,8 @@ fn play(mut w: Pair) -> Hash {
 }
 
 fn ends(p: &TcpParams, segments: u64, delay_ms: u64, seed: u64) -> Pair {
-    let mut w = Pair::new(p.clone(), segments * p.mss.0, Dur::from_millis(delay_ms), seed);
-    if p.handshake == Handshake::Ns2 {
+    let mut w = Pair::new(p.clone(), segments * p.connection.mss.0, Dur::from_millis(delay_ms), seed);
+    if p.connection.handshake == Handshake::Ns2 {
         w.left.closes = Closes::Never;
     }
     w.is_watched = seed % 2 == 1;
@@ -106,7 +106,7 @@ fn params(table: &Value) -> Result<TcpParams, crosswind_base::ConfigError> {
         full["receive_buffer"] = "600 kB".into();
         full["send_buffer"] = "600 kB".into();
     }
-    read(&full, "tcp").map(|p| TcpParams { retries_max: 100, ..p })
+    read(&full, "tcp").map(|p| p.with(|p| p.timers.retries_max = 100))
 }
 
 fn played(p: &TcpParams, name: &str, found: &mut Hashes) {
@@ -199,8 +199,11 @@ fn choices_do_what_they_did() {
 
 /// A reader that lets the window close now and then, so that the same is acknowledged again; some segments are lost.
 fn slow(p: &TcpParams, seed: u64) -> Pair {
-    let p = TcpParams { receive_buffer: Size(8 * p.mss.0), retries_max: 100, ..p.clone() };
-    let mut w = ends(&p, 60, 40, seed).read_slowly(3 * p.mss.0, Dur::from_millis(400));
+    let p = p.clone().with(|t| {
+        t.receiver.receive_buffer = Size(8 * p.connection.mss.0);
+        t.timers.retries_max = 100;
+    });
+    let mut w = ends(&p, 60, 40, seed).read_slowly(3 * p.connection.mss.0, Dur::from_millis(400));
     w.reverse.dice = Dice { lose: 0.03, duplicate: 0.1, ..Dice::default() };
     w.forward.dice = Dice { lose: 0.02, late: 0.05, late_by_max: Dur::from_millis(300), ..Dice::default() };
     w
@@ -236,7 +239,14 @@ fn presets_do_what_they_did() {
     let mut found = Hashes::new();
     for name in preset::names() {
         let p = read(&json!({ "preset": name }), "tcp").expect("a preset is valid");
-        played(&TcpParams { retries_max: 100, send_buffer: Size(p.send_buffer.0.max(200_000)), ..p }, name, &mut found);
+        played(
+            &p.with(|t| {
+                t.timers.retries_max = 100;
+                t.host.send_buffer = Size(t.host.send_buffer.0.max(200_000));
+            }),
+            name,
+            &mut found,
+        );
     }
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kept/presets.txt");
     kept::check(include_str!("kept/presets.txt"), path, &found);

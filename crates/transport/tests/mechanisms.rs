@@ -25,8 +25,14 @@ fn any_number_of_marks_in_one_window_costs_one_reduction_one_cwr_and_no_retransm
     for preset in ["baseline-linux-2.4", "rfc"] {
         // The peer offers the ten segments of the first window.
         let receive_window = ReceiveWindow::Buffer;
-        let first_window = TcpParams { initial_window_segments: 10, receive_window, ..make(preset) };
-        let p = TcpParams { mss: Size(MSS), ecn: EcnMode::Classic, ..first_window };
+        let first_window = make(preset).with(|p| {
+            p.window.initial_window_segments = 10;
+            p.receiver.receive_window = receive_window;
+        });
+        let p = first_window.with(|p| {
+            p.connection.mss = Size(MSS);
+            p.ecn.mode = EcnMode::Classic;
+        });
         for first in 0..10 {
             for count in 1..=10 - first {
                 let mut w = Pair::new(p.clone(), 100 * MSS, Dur::from_millis(100), 1);
@@ -59,7 +65,7 @@ fn any_number_of_marks_in_one_window_costs_one_reduction_one_cwr_and_no_retransm
 
 #[test]
 fn only_new_data_is_ecn_capable() {
-    let p = TcpParams { ecn: EcnMode::Classic, ..make("baseline-linux-2.4") };
+    let p = make("baseline-linux-2.4").with(|p| p.ecn.mode = EcnMode::Classic);
     let mut w = Pair::new(p, 200 * MSS, Dur::from_millis(50), 1);
     for i in [5, 6, 20, 50] {
         w.forward.rules.push((Pick::Seq { seq: segment(i), copy: 0 }, Fate::Lose));
@@ -76,7 +82,7 @@ fn only_new_data_is_ecn_capable() {
 /// A spike: everything sent from the first flight at 0.2 s on arrives together at 4 s, and nothing is lost. The initial
 /// timeout is 3 s, so the retransmission leaves at 3.2 s and waits behind the flight.
 fn spike(p: &TcpParams) -> Pair {
-    let p = TcpParams { mss: Size(MSS), ..p.clone() };
+    let p = p.clone().with(|p| p.connection.mss = Size(MSS));
     let mut w = Pair::new(p, 60 * MSS, Dur::from_millis(100), 1);
     let (from, until) = (Time::from_secs_f64(0.15), Time::from_secs_f64(3.9));
     w.forward.rules.push((Pick::During { from, until }, Fate::HoldUntil(Time::from_secs_f64(4.0))));
@@ -88,13 +94,13 @@ fn spike(p: &TcpParams) -> Pair {
 #[test]
 fn a_delay_spike_costs_one_retransmission_with_frto_and_the_window_without() {
     // Every segment is acknowledged by itself: with delayed ACKs the second one covers the whole flight of four.
-    let with = TcpParams { delayed_ack: Dur::ZERO, ..make("enhanced-linux-2.4") };
+    let with = make("enhanced-linux-2.4").with(|p| p.receiver.delayed_ack = Dur::ZERO);
     let w = spike(&with);
     assert_eq!(w.resent(End::Left), [segment(0)]);
     assert_eq!((w.left.conn.tx.stats().spurious_detected, w.left.conn.tx.stats().timeouts), (1, 1));
     assert_eq!(w.left.conn.tx.stats().spurious_timeouts, 1, "the observer agrees");
     assert_eq!(w.left.conn.tx.stats().avoidable_timeouts, 1, "a longer timer would have avoided it");
-    let w = spike(&TcpParams { frto: Frto::Off, ..with });
+    let w = spike(&with.with(|p| p.undo.frto = Frto::Off));
     assert_eq!(w.resent(End::Left), [segment(0), segment(1), segment(2), segment(3)]);
     assert_eq!(w.left.conn.tx.stats().spurious_timeouts, 1);
 }
@@ -102,8 +108,11 @@ fn a_delay_spike_costs_one_retransmission_with_frto_and_the_window_without() {
 /// [Järvinen 2006] section 4.7: a timeout counts when a larger estimate of the round-trip time would have avoided it.
 #[test]
 fn a_segment_lost_with_its_retransmission_makes_no_avoidable_timeout_whatever_else_arrives() {
-    let p =
-        TcpParams { mss: Size(MSS), initial_window_segments: 8, delayed_ack: Dur::ZERO, ..make("baseline-linux-2.4") };
+    let p = make("baseline-linux-2.4").with(|p| {
+        p.connection.mss = Size(MSS);
+        p.window.initial_window_segments = 8;
+        p.receiver.delayed_ack = Dur::ZERO;
+    });
     let mut w = Pair::new(p, 60 * MSS, Dur::from_millis(100), 1);
     for copy in 0..2 {
         w.forward.rules.push((Pick::Seq { seq: segment(1), copy }, Fate::Lose));
@@ -119,7 +128,7 @@ fn a_segment_lost_with_its_retransmission_makes_no_avoidable_timeout_whatever_el
 
 #[test]
 fn each_timeout_of_a_segment_that_is_only_late_was_avoidable() {
-    let p = TcpParams { mss: Size(MSS), ..make("baseline-linux-2.4") };
+    let p = make("baseline-linux-2.4").with(|p| p.connection.mss = Size(MSS));
     let mut w = Pair::new(p, 60 * MSS, Dur::from_millis(100), 1);
     let (from, until) = (Time::from_secs_f64(0.15), Time::from_secs_f64(14.9));
     w.forward.rules.push((Pick::During { from, until }, Fate::HoldUntil(Time::from_secs_f64(15.0))));
@@ -130,11 +139,14 @@ fn each_timeout_of_a_segment_that_is_only_late_was_avoidable() {
 
 #[test]
 fn frto_needs_more_than_two_segments_unless_sack_helps() {
-    let separate = TcpParams { delayed_ack: Dur::ZERO, ..make("enhanced-linux-2.4") };
+    let separate = make("enhanced-linux-2.4").with(|p| p.receiver.delayed_ack = Dur::ZERO);
     for (segments, frto, detected) in
         [(2, Frto::Basic, 0), (3, Frto::Basic, 1), (4, Frto::Basic, 1), (2, Frto::Sack, 1), (4, Frto::Sack, 1)]
     {
-        let w = spike(&TcpParams { initial_window_segments: segments, frto, ..separate.clone() });
+        let w = spike(&separate.clone().with(|p| {
+            p.window.initial_window_segments = segments;
+            p.undo.frto = frto;
+        }));
         assert_eq!(w.left.conn.tx.stats().spurious_detected, detected, "{segments} segments, {frto:?}");
     }
 }
@@ -144,7 +156,10 @@ fn a_genuine_timeout_is_never_judged_spurious() {
     for frto in [Frto::Basic, Frto::Sack] {
         // The whole first flight is lost, or all of it but the last segment.
         for lost in [4, 3] {
-            let p = TcpParams { frto, limited_transmit: Switch::Off, ..make("enhanced-linux-2.4") };
+            let p = make("enhanced-linux-2.4").with(|p| {
+                p.undo.frto = frto;
+                p.recovery.limited_transmit = Switch::Off;
+            });
             let mut w = Pair::new(p, 60 * MSS, Dur::from_millis(100), 1);
             for i in 0..lost {
                 w.forward.rules.push((Pick::Seq { seq: segment(i), copy: 0 }, Fate::Lose));
@@ -162,7 +177,7 @@ fn a_genuine_timeout_is_never_judged_spurious() {
 
 #[test]
 fn a_closed_connection_hands_its_threshold_to_the_next_and_a_flush_takes_it_away() {
-    let p = TcpParams { initial_window_segments: 4, ..make("enhanced-linux-2.4") };
+    let p = make("enhanced-linux-2.4").with(|p| p.window.initial_window_segments = 4);
     let connection = |cache: Option<crosswind_transport::tcp::share::Cache>| {
         let mut w = Pair::new(p.clone(), 200 * MSS, Dur::from_millis(100), 1);
         if let Some(c) = cache {
@@ -195,8 +210,16 @@ fn an_impatient_recovery_times_out_where_a_steady_one_repairs_hole_after_hole() 
     // Fifteen holes at one a round trip of 100 ms: the timer, at least a second, runs out unless each partial ACK restarts it.
     let timeouts = |patience| {
         let newreno = NewRenoParams { patience, ..NewRenoParams::default() };
-        let rfc = TcpParams { recovery: Detection::Newreno, sack: Switch::Off, newreno, ..make("rfc") };
-        let p = TcpParams { mss: Size(MSS), initial_window_segments: 40, initial_ssthresh: Size(40 * MSS), ..rfc };
+        let rfc = make("rfc").with(|p| {
+            p.recovery.detection = Detection::Newreno;
+            p.connection.sack = Switch::Off;
+            p.recovery.newreno = newreno;
+        });
+        let p = rfc.with(|p| {
+            p.connection.mss = Size(MSS);
+            p.window.initial_window_segments = 40;
+            p.window.initial_ssthresh = Size(40 * MSS);
+        });
         let mut w = Pair::new(p, 200 * MSS, Dur::from_millis(50), 1);
         (45..60).for_each(|i| w.forward.rules.push((Pick::Seq { seq: segment(i), copy: 0 }, Fate::Lose)));
         w.run(END);
@@ -230,9 +253,14 @@ fn a_law_that_sends_all_it_may_has_samples_that_say_what_the_path_carries() {
     let heard: std::sync::Arc<[std::sync::atomic::AtomicU32; 2]> = Default::default();
     let copy = heard.clone();
     let own = Maker::new(move |_| Box::new(Listens(copy.clone()))).of_every_ack();
-    let p = TcpParams { law: LawName::Own, own_law: "listens".into(), own, mss: Size(MSS), ..make("rfc") };
+    let p = make("rfc").with(|p| {
+        p.controller.law = LawName::Own;
+        p.controller.own_law = "listens".into();
+        p.controller.own = own;
+        p.connection.mss = Size(MSS);
+    });
     // The end, where the application has no more to send, lies beyond the end of this run.
-    let mut w = Pair::new(TcpParams { send_buffer: Size(1 << 30), ..p }, 100_000 * MSS, Dur::from_millis(50), 1);
+    let mut w = Pair::new(p.with(|p| p.host.send_buffer = Size(1 << 30)), 100_000 * MSS, Dur::from_millis(50), 1);
     w.run(Time::from_secs_f64(1.0));
     let [full, limited] = [0, 1].map(|i| heard[i].load(std::sync::atomic::Ordering::Relaxed));
     assert!(full > 50 && limited == 0, "{full} samples, {limited} said to be limited by the application");

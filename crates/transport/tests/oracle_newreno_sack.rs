@@ -89,7 +89,7 @@ fn receive(segment: u64, mut next: u64, arrived: &mut BTreeSet<u64>) -> u64 {
 
 fn params(on_partial: u32) -> TcpParams {
     let newreno = NewRenoParams { partial_segments: on_partial, ..NewRenoParams::default() };
-    TcpParams { newreno, ..preset("gurtov-newreno-sack").expect("a preset") }
+    preset("gurtov-newreno-sack").expect("a preset").with(|p| p.recovery.newreno = newreno)
 }
 
 fn episode(seed: u64) -> (usize, usize) {

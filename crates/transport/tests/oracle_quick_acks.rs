@@ -14,13 +14,12 @@ const WAITS: (i64, i64) = (4, 50);
 
 fn params() -> TcpParams {
     let p = preset("linux-2.4.17").expect("a preset");
-    TcpParams {
-        delayed_ack: Dur::from_millis(40),
-        delayed_ack_timer: DelayedAckTimer::Learnt,
-        receive_window: ReceiveWindow::Growing,
-        receive_buffer: Size(87_380),
-        ..p
-    }
+    p.with(|p| {
+        p.receiver.delayed_ack = Dur::from_millis(40);
+        p.receiver.delayed_ack_timer = DelayedAckTimer::Learnt;
+        p.receiver.receive_window = ReceiveWindow::Growing;
+        p.receiver.receive_buffer = Size(87_380);
+    })
 }
 
 /// What the receiver has learnt. The window does not grow here: it is a constant of the test.
@@ -218,7 +217,7 @@ fn a_receiver_on_a_short_way_waits_40_ms_with_every_ack_and_one_that_knows_a_lon
 
 #[test]
 fn what_is_to_be_learnt_may_be_asked_for_while_a_connection_lives() {
-    let (learnt, plain) = (params(), TcpParams { delayed_ack_timer: DelayedAckTimer::PerSegment, ..params() });
+    let (learnt, plain) = (params(), params().with(|p| p.receiver.delayed_ack_timer = DelayedAckTimer::PerSegment));
     let mut rx = Receiver::new(&plain);
     assert!(!rx.learns());
     rx.retime(&learnt);
@@ -232,12 +231,11 @@ fn what_is_to_be_learnt_may_be_asked_for_while_a_connection_lives() {
 #[test]
 fn a_timer_of_a_coarse_clock_lies_ahead() {
     for (tick, delayed) in [(100, 100), (500, 40), (1000, 200), (10, 10), (0, 0)] {
-        let p = TcpParams {
-            rto_tick: Dur::from_millis(tick),
-            delayed_ack: Dur::from_millis(delayed),
-            rto_initial: Dur::from_secs(3),
-            ..params()
-        };
+        let p = params().with(|p| {
+            p.timers.rto_tick = Dur::from_millis(tick);
+            p.receiver.delayed_ack = Dur::from_millis(delayed);
+            p.timers.rto_initial = Dur::from_secs(3);
+        });
         let (mut rx, mut rng) = (Receiver::new(&p), Streams::new(tick).named("arrivals"));
         rx.answer_syn();
         rx.acked();

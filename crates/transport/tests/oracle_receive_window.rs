@@ -8,8 +8,8 @@ use crosswind_transport::tcp::preset::preset;
 
 fn params(mss: u64) -> TcpParams {
     let p = preset("baseline-linux-2.4").expect("a preset");
-    assert_eq!((p.receive_window, p.receive_buffer), (ReceiveWindow::Growing, Size(87380)));
-    TcpParams { mss: Size(mss), ..p }
+    assert_eq!((p.receiver.receive_window, p.receiver.receive_buffer), (ReceiveWindow::Growing, Size(87380)));
+    p.with(|p| p.connection.mss = Size(mss))
 }
 
 /// The fields of `struct tcp_opt` and `struct sock` that matter, all signed as in most of the kernel's arithmetic.
@@ -28,11 +28,11 @@ struct Kernel {
 
 impl Kernel {
     fn new(p: &TcpParams) -> Kernel {
-        let mss = p.mss.0 as i64;
+        let mss = p.connection.mss.0 as i64;
         let mut k = Kernel {
-            rcvbuf: p.receive_buffer.0 as i64,
-            truesize: p.receive_truesize.0 as i64,
-            adv_win_scale: p.receive_overhead_shift,
+            rcvbuf: p.receiver.receive_buffer.0 as i64,
+            truesize: p.receiver.receive_truesize.0 as i64,
+            adv_win_scale: p.receiver.receive_overhead_shift,
             advmss: mss,
             window_clamp: 0,
             rcv_ssthresh: 0,
@@ -57,14 +57,14 @@ impl Kernel {
         if k.rcv_wnd > init_cwnd * mss {
             k.rcv_wnd = init_cwnd * mss;
         }
-        k.window_clamp = 65535 << if p.window_scaling == Switch::On { 14 } else { 0 };
+        k.window_clamp = 65535 << if p.connection.window_scaling == Switch::On { 14 } else { 0 };
         k.rcv_ssthresh = k.rcv_wnd;
         // tcp_init_buffer_space
         let maxwin = k.win_from_space(k.rcvbuf);
         if k.window_clamp >= maxwin {
             k.window_clamp = maxwin;
             if maxwin > 4 * mss {
-                k.window_clamp = (maxwin - (maxwin >> p.receive_application_shift)).max(4 * mss);
+                k.window_clamp = (maxwin - (maxwin >> p.receiver.receive_application_shift)).max(4 * mss);
             }
         }
         if k.window_clamp > 2 * mss && k.window_clamp + mss > maxwin {
@@ -140,12 +140,11 @@ fn the_window_is_the_kernels_on_random_traces() {
         let mss = [536, 1000, 1460, 300, 1960, 4400][rng.below(6) as usize];
         let truesize = [1728, 2300, 4000, 1100][rng.below(4) as usize].max(mss);
         let scaled = rng.chance(0.3);
-        let p = TcpParams {
-            receive_truesize: Size(truesize),
-            receive_buffer: Size([87_380, 43_690, 1_398_080][rng.below(3) as usize]),
-            window_scaling: if scaled { Switch::On } else { Switch::Off },
-            ..params(mss)
-        };
+        let p = params(mss).with(|p| {
+            p.receiver.receive_truesize = Size(truesize);
+            p.receiver.receive_buffer = Size([87_380, 43_690, 1_398_080][rng.below(3) as usize]);
+            p.connection.window_scaling = if scaled { Switch::On } else { Switch::Off };
+        });
         let (mut rx, mut kernel) = (receiver(&p), Kernel::new(&p));
         kernel.rcv_nxt = 1;
         assert_eq!(rx.window(&p), kernel.rcv_wnd as u64, "seed {seed}: the first window");
@@ -189,7 +188,7 @@ fn the_window_is_the_kernels_on_random_traces() {
 /// The windows that a receiver of full segments sends, one ACK for two segments.
 fn windows(p: &TcpParams, segments: u64) -> Vec<u64> {
     let mut rx = receiver(p);
-    let mss = p.mss.0;
+    let mss = p.connection.mss.0;
     let mut out = vec![rx.window(p)];
     rx.acked();
     for k in 0..segments {
@@ -214,7 +213,7 @@ fn small_segments_in_large_buffers_stop_at_thirty_two_of_them() {
 #[test]
 fn the_less_memory_a_segment_takes_the_larger_the_window() {
     let last = |mss: u64, truesize: u64| {
-        let p = TcpParams { receive_truesize: Size(truesize), ..params(mss) };
+        let p = params(mss).with(|p| p.receiver.receive_truesize = Size(truesize));
         *windows(&p, 400).last().expect("windows")
     };
     // A copied packet (data and little more) lets it grow to the clamp, whole segments below 65535 - 536.
@@ -228,7 +227,10 @@ fn the_less_memory_a_segment_takes_the_larger_the_window() {
 
 #[test]
 fn large_buffers_with_scaling_do_not_limit_a_slow_path() {
-    let p = TcpParams { receive_buffer: Size(1_398_080), window_scaling: Switch::On, ..params(536) };
+    let p = params(536).with(|p| {
+        p.receiver.receive_buffer = Size(1_398_080);
+        p.connection.window_scaling = Switch::On;
+    });
     let last = *windows(&p, 2000).last().expect("windows");
     assert!((262_140..=264_300).contains(&last), "{last}");
 }

@@ -248,10 +248,10 @@ fn backed_off_timeouts_never_exceed_the_ceiling() {
         let mut e = Rtt::new(&p);
         let mut last = Dur::ZERO;
         for _ in 0..100 {
-            assert!(e.rto(&p) >= last && e.rto(&p) <= p.rto_max, "{name}");
+            assert!(e.rto(&p) >= last && e.rto(&p) <= p.timers.rto_max, "{name}");
             last = e.rto(&p);
             e.back_off();
         }
-        assert_eq!(last, p.rto_max, "{name}");
+        assert_eq!(last, p.timers.rto_max, "{name}");
     }
 }

@@ -18,7 +18,11 @@ const WAITS: [Wait; 5] = [Wait::Timer, Wait::Duplicates, Wait::Window, Wait::Ncr
 fn params(wait: Wait) -> TcpParams {
     let sack = preset::preset("sack-2006").expect("a preset");
     let dcr = DcrParams { wait, ..DcrParams::default() };
-    TcpParams { dcr, initial_window_segments: 16, initial_ssthresh: Size(16 * MSS), ..sack }
+    sack.with(|p| {
+        p.recovery.dcr = dcr;
+        p.window.initial_window_segments = 16;
+        p.window.initial_ssthresh = Size(16 * MSS);
+    })
 }
 
 fn segment(i: u64) -> u64 {
@@ -113,7 +117,12 @@ fn at_expiry_the_threshold_is_half_of_the_window_as_it_is_then() {
 
 #[test]
 fn in_slow_start_dcr_is_sack_to_the_packet() {
-    let slow = |wait| TcpParams { initial_window_segments: 2, initial_ssthresh: Size(1 << 30), ..params(wait) };
+    let slow = |wait| {
+        params(wait).with(|p| {
+            p.window.initial_window_segments = 2;
+            p.window.initial_ssthresh = Size(1 << 30);
+        })
+    };
     let trace = |wait| {
         let mut w = pair(slow(wait), &[(20, 0, Fate::Lose)]);
         w.run(Time::from_secs_f64(0.75));
@@ -125,7 +134,7 @@ fn in_slow_start_dcr_is_sack_to_the_packet() {
 
 #[test]
 fn a_full_receive_window_lets_nothing_new_out_but_the_response_is_delayed_all_the_same() {
-    let p = TcpParams { window_limit_segments: 16, ..params(Wait::Timer) };
+    let p = params(Wait::Timer).with(|p| p.window.window_limit_segments = 16);
     let mut w = pair(p, &[(40, 0, Fate::Lose)]);
     w.run(END);
     let (from, until) = (first_duplicate(&w, 40), resent_at(&w, 40));
@@ -138,7 +147,7 @@ fn a_full_receive_window_lets_nothing_new_out_but_the_response_is_delayed_all_th
 fn when_no_acknowledgement_comes_during_the_wait_the_deadline_itself_ends_it() {
     // The last four segments: one is lost, three duplicates come at once, and then nothing.
     for recovery in [Detection::Sack, Detection::Newreno] {
-        let p = TcpParams { recovery, ..params(Wait::Timer) };
+        let p = params(Wait::Timer).with(|p| p.recovery.detection = recovery);
         let mut w = pair(p, &[(296, 0, Fate::Lose)]);
         w.run(END);
         let waited = resent_at(&w, 296).since(first_duplicate(&w, 296));
@@ -151,7 +160,7 @@ fn when_no_acknowledgement_comes_during_the_wait_the_deadline_itself_ends_it() {
 fn the_window_grows_with_each_duplicate_while_it_waits_and_not_where_growth_is_off() {
     let grown = |growth| {
         let sack = params(Wait::Timer);
-        let mut w = pair(TcpParams { dcr: DcrParams { growth, ..sack.dcr }, ..sack }, &[(40, 0, Fate::Lose)]);
+        let mut w = pair(sack.with(|p| p.recovery.dcr.growth = growth), &[(40, 0, Fate::Lose)]);
         w.open();
         let mut widest: f64 = 0.0;
         while w.left.conn.tx.stats().fast_recoveries == 0 {
@@ -186,7 +195,10 @@ fn where_the_threshold_is_raised_a_late_packet_is_no_loss_in_the_recovery_either
 
 #[test]
 fn a_receiver_that_delays_acks_changes_nothing() {
-    let p = TcpParams { delayed_ack: Dur::from_millis(40), ack_every_segments: 2, ..params(Wait::Timer) };
+    let p = params(Wait::Timer).with(|p| {
+        p.receiver.delayed_ack = Dur::from_millis(40);
+        p.receiver.ack_every_segments = 2;
+    });
     let mut w = pair(p, &[(41, 0, Fate::Late(Dur::from_millis(30)))]);
     w.run(END);
     assert_eq!((w.resent(End::Left), w.left.conn.tx.stats().fast_recoveries), (vec![], 0));
@@ -194,7 +206,10 @@ fn a_receiver_that_delays_acks_changes_nothing() {
 
 #[test]
 fn newreno_can_wait_too() {
-    let p = TcpParams { recovery: Detection::Newreno, sack: Switch::Off, ..params(Wait::Timer) };
+    let p = params(Wait::Timer).with(|p| {
+        p.recovery.detection = Detection::Newreno;
+        p.connection.sack = Switch::Off;
+    });
     let mut late = pair(p.clone(), &[(40, 0, Fate::Late(Dur::from_millis(40)))]);
     late.run(END);
     assert_eq!((late.resent(End::Left), late.left.conn.tx.stats().fast_recoveries), (vec![], 0));
@@ -213,7 +228,7 @@ fn after_reordering_ncr_goes_on_with_the_window_that_was_in_flight() {
 
 #[test]
 fn paced_packets_are_never_closer_than_a_round_trip_over_the_window() {
-    let p = TcpParams { pacing: Pacing::Window, ..params(Wait::Window) };
+    let p = params(Wait::Window).with(|p| p.host.pacing = Pacing::Window);
     let late: Vec<_> = (2..7).map(|k| (40 * k, 0, Fate::Late(Dur::from_millis(60)))).collect();
     let mut w = pair(p, &late);
     w.run(END);

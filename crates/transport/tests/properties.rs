@@ -13,22 +13,33 @@ use crosswind_transport::tcp::{TcpParams, preset};
 fn variants() -> Vec<(String, TcpParams)> {
     let make = |name: &str| preset::preset(name).expect("a preset of that name");
     let mut out: Vec<(String, TcpParams)> = preset::names().into_iter().map(|n| (n.to_string(), make(n))).collect();
-    let rfc = TcpParams { mss: Size(1000), ecn: EcnMode::Classic, ..make("rfc") };
+    let rfc = make("rfc").with(|p| {
+        p.connection.mss = Size(1000);
+        p.ecn.mode = EcnMode::Classic;
+    });
     for (name, recovery) in [("reno", Detection::Reno), ("newreno", Detection::Newreno), ("sack", Detection::Sack)] {
         for frto in [Frto::Off, Frto::Basic] {
             for limited_transmit in [Switch::On, Switch::Off] {
-                let p = TcpParams { recovery, frto, limited_transmit, ..rfc.clone() };
+                let p = rfc.clone().with(|p| {
+                    p.recovery.detection = recovery;
+                    p.undo.frto = frto;
+                    p.recovery.limited_transmit = limited_transmit;
+                });
                 out.push((format!("rfc {name} {frto:?} limited {limited_transmit:?}"), p));
             }
         }
     }
     let frto = Frto::Sack;
-    out.push(("rfc sack frto sack".into(), TcpParams { frto, ..rfc.clone() }));
-    out.push(("rfc timestamps".into(), TcpParams { timestamps: Switch::On, ..rfc.clone() }));
+    out.push(("rfc sack frto sack".into(), rfc.clone().with(|p| p.undo.frto = frto)));
+    out.push(("rfc timestamps".into(), rfc.clone().with(|p| p.connection.timestamps = Switch::On)));
     let clear = SackAfterTimeout::Clear;
-    out.push(("enhanced clear".into(), TcpParams { sack_after_timeout: clear, ..make("enhanced-linux-2.4") }));
-    out.push(("rfc fack".into(), TcpParams { recovery: Detection::Fack, ..rfc.clone() }));
-    let small = TcpParams { receive_buffer: Size(5500), send_buffer: Size(9000), nagle: Switch::Off, ..rfc.clone() };
+    out.push(("enhanced clear".into(), make("enhanced-linux-2.4").with(|p| p.recovery.sack_after_timeout = clear)));
+    out.push(("rfc fack".into(), rfc.clone().with(|p| p.recovery.detection = Detection::Fack)));
+    let small = rfc.clone().with(|p| {
+        p.receiver.receive_buffer = Size(5500);
+        p.host.send_buffer = Size(9000);
+        p.host.nagle = Switch::Off;
+    });
     out.push(("rfc small buffers".into(), small));
     for (ecn, codepoint, option) in [
         (EcnMode::Dctcp, Codepoint::Ect0, OptionRule::Minimum),
@@ -36,11 +47,21 @@ fn variants() -> Vec<(String, TcpParams)> {
         (EcnMode::Accurate, Codepoint::Ect1, OptionRule::Minimum),
     ] {
         let ecn_rules = EcnRules { option, ..EcnRules::default() };
-        let p = TcpParams { ecn, codepoint, ecn_rules, ..rfc.clone() };
+        let p = rfc.clone().with(|p| {
+            p.ecn.mode = ecn;
+            p.ecn.codepoint = codepoint;
+            p.ecn.ecn_rules = ecn_rules;
+        });
         out.push((format!("rfc ecn {ecn:?} {codepoint:?}"), p.clone()));
-        out.push((format!("rfc ecn {ecn:?} {codepoint:?} with timestamps"), TcpParams { timestamps: Switch::On, ..p }));
+        out.push((
+            format!("rfc ecn {ecn:?} {codepoint:?} with timestamps"),
+            p.with(|p| p.connection.timestamps = Switch::On),
+        ));
     }
-    let eager = TcpParams { delayed_ack: Dur::ZERO, max_burst_segments: 3, ..rfc };
+    let eager = rfc.with(|p| {
+        p.receiver.delayed_ack = Dur::ZERO;
+        p.window.max_burst_segments = 3;
+    });
     out.push(("rfc every segment, bursts of three".into(), eager));
     out
 }
@@ -49,16 +70,17 @@ fn world(p: &TcpParams, seed: u64) -> Pair {
     let mut r = Streams::new(seed).named("world");
     let bytes = 1 + r.below(120_000);
     let mut w = Pair::new(p.clone(), bytes, Dur::from_millis(1 + r.below(200)), seed);
-    if r.chance(0.3) && p.handshake != Handshake::Ns2 {
+    if r.chance(0.3) && p.connection.handshake != Handshake::Ns2 {
         w = w.both_write(1 + r.below(30_000));
     }
     // ns-2's agents count segments: they must be full.
-    let mss = p.mss.0;
-    if p.handshake == Handshake::Ns2 {
+    let mss = p.connection.mss.0;
+    if p.connection.handshake == Handshake::Ns2 {
         w.left.to_write = w.left.to_write.div_ceil(mss) * mss;
         w.left.closes = Closes::Never;
     }
-    w.left.write_size = if r.chance(0.5) || p.handshake == Handshake::Ns2 { 1 << 40 } else { 1 + r.below(8 * mss) };
+    w.left.write_size =
+        if r.chance(0.5) || p.connection.handshake == Handshake::Ns2 { 1 << 40 } else { 1 + r.below(8 * mss) };
     let dice = |r: &mut crosswind_base::Rng| Dice {
         lose: if r.chance(0.7) { r.between(0.0, 0.12) } else { 0.0 },
         mark: if r.chance(0.5) { r.between(0.0, 0.2) } else { 0.0 },
@@ -83,8 +105,12 @@ fn check_host(h: &Host, peer: &Host, what: &str) {
     if let Err(e) = tx.audit() {
         panic!("{what}: {e}");
     }
-    assert!(tx.law.cwnd() >= 0.5 * p.mss.0 as f64, "{what}: cwnd {}", tx.law.cwnd());
-    assert!(tx.law.cwnd().is_finite() && tx.law.ssthresh() >= 2.0 * p.mss.0.min(p.initial_ssthresh.0) as f64, "{what}");
+    assert!(tx.law.cwnd() >= 0.5 * p.connection.mss.0 as f64, "{what}: cwnd {}", tx.law.cwnd());
+    assert!(
+        tx.law.cwnd().is_finite()
+            && tx.law.ssthresh() >= 2.0 * p.connection.mss.0.min(p.window.initial_ssthresh.0) as f64,
+        "{what}"
+    );
 }
 
 /// Segments leave only while the window has room by the detector's count; the retransmission that starts a recovery,
@@ -97,8 +123,9 @@ fn check_flight(before: (u64, u64), h: &Host, what: &str) {
         return;
     }
     // A FIN takes a number and no room.
-    let probe = if p.tail_probe == TailProbe::On { p.mss.0 } else { 0 };
-    let last = if p.final_segment == FinalSegment::WithPrevious && tx.is_closing() { p.mss.0 } else { 0 };
+    let probe = if p.recovery.tail_probe == TailProbe::On { p.connection.mss.0 } else { 0 };
+    let last =
+        if p.host.final_segment == FinalSegment::WithPrevious && tx.is_closing() { p.connection.mss.0 } else { 0 };
     let window = tx.law.cwnd() as u64 + u64::from(tx.is_closing()) + probe + last;
     assert!(tx.in_flight(p) <= window, "{what}: {} in flight, cwnd {}", tx.in_flight(p), tx.law.cwnd());
 }
@@ -108,7 +135,7 @@ fn run(p: &TcpParams, seed: u64, what: &str) -> Pair {
     let (left_bytes, right_bytes) = (w.left.to_write, w.right.to_write);
     w.open();
     let limit = Time::from_secs_f64(40_000.0);
-    let closes = p.handshake != Handshake::Ns2;
+    let closes = p.connection.handshake != Handshake::Ns2;
     loop {
         let state = |h: &Host| (h.conn.tx.stats().retransmitted_segments, h.conn.tx.nxt());
         let before = (state(&w.left), state(&w.right));
@@ -140,7 +167,10 @@ fn run(p: &TcpParams, seed: u64, what: &str) -> Pair {
 fn every_byte_arrives_once_in_order_and_the_connection_closes_whatever_the_network_does() {
     for (name, p) in variants() {
         // Retries without end: the dice may be unkind.
-        let p = TcpParams { retries_max: 1000, rto_max: Dur::from_secs(20).max(p.rto_initial), ..p };
+        let p = p.with(|t| {
+            t.timers.retries_max = 1000;
+            t.timers.rto_max = Dur::from_secs(20).max(t.timers.rto_initial);
+        });
         for seed in 0..60 {
             run(&p, seed, &format!("{name}, seed {seed}"));
         }
@@ -150,7 +180,7 @@ fn every_byte_arrives_once_in_order_and_the_connection_closes_whatever_the_netwo
 #[test]
 fn the_same_seed_gives_the_same_segments() {
     for (name, p) in variants() {
-        let p = TcpParams { retries_max: 1000, ..p };
+        let p = p.with(|p| p.timers.retries_max = 1000);
         let trace = |seed| format!("{:?}", run(&p, seed, &name).log);
         assert_eq!(trace(7), trace(7), "{name}");
         assert_ne!(trace(7), trace(8), "{name}: two seeds, one trace: the dice are not thrown");
@@ -162,9 +192,10 @@ fn usual_acks_have_the_same_outcome_when_they_take_the_short_way() {
     let mut segments = 0;
     // A window of bytes with a flight of segments is nobody's, but may be asked for.
     let rfc = preset::preset("rfc").expect("a preset of that name");
-    let mixed = [Detection::LinuxSack, Detection::LinuxFack].map(|recovery| TcpParams { recovery, ..rfc.clone() });
-    for (name, p) in variants().into_iter().chain(mixed.map(|p| (format!("rfc {:?}", p.recovery), p))) {
-        let p = TcpParams { retries_max: 1000, ..p };
+    let mixed = [Detection::LinuxSack, Detection::LinuxFack]
+        .map(|recovery| rfc.clone().with(|p| p.recovery.detection = recovery));
+    for (name, p) in variants().into_iter().chain(mixed.map(|p| (format!("rfc {:?}", p.recovery.detection), p))) {
+        let p = p.with(|p| p.timers.retries_max = 1000);
         for seed in 100..130 {
             let mut outcome = |is_watched| {
                 let mut w = world(&p, seed);
@@ -203,11 +234,14 @@ fn one_lost_segment_costs_one_retransmission_and_no_timeout() {
     for (name, p) in variants() {
         // Ninth segment of a long flow: enough duplicates follow for every detector.
         // The AccECN option, where every segment carries it, takes twelve bytes of each.
-        let room = if p.ecn_rules.option == OptionRule::Always { 12 } else { 0 };
-        let seq = 1 + 8 * (p.mss.0 - room);
-        let p = TcpParams { receive_buffer: Size(1 << 20), send_buffer: Size(1 << 20), ..p };
-        let p = TcpParams { receive_buffer: Size(p.receive_buffer.0.min(65535)), ..p };
-        let mut w = Pair::new(p.clone(), 60 * p.mss.0, Dur::from_millis(50), 1);
+        let room = if p.ecn.ecn_rules.option == OptionRule::Always { 12 } else { 0 };
+        let seq = 1 + 8 * (p.connection.mss.0 - room);
+        let p = p.with(|p| {
+            p.receiver.receive_buffer = Size(1 << 20);
+            p.host.send_buffer = Size(1 << 20);
+        });
+        let p = p.with(|t| t.receiver.receive_buffer = Size(t.receiver.receive_buffer.0.min(65535)));
+        let mut w = Pair::new(p.clone(), 60 * p.connection.mss.0, Dur::from_millis(50), 1);
         use crosswind_testkit::tcp::pair::{Fate, Pick};
         w.forward.rules.push((Pick::Seq { seq, copy: 0 }, Fate::Lose));
         w.run(Time::from_secs_f64(300.0));

@@ -12,13 +12,13 @@ const DAYS: Time = Time(1_000_000_000_000_000);
 
 fn presets() -> impl Iterator<Item = (&'static str, TcpParams)> {
     let all = preset::names().into_iter().map(|n| (n, preset::preset(n).expect("a preset of that name")));
-    all.filter(|(_, p)| p.handshake != Handshake::Ns2)
+    all.filter(|(_, p)| p.connection.handshake != Handshake::Ns2)
 }
 
 /// A buffer of a few segments, large enough for the receive window that grows.
 fn small(p: TcpParams, segments: u64) -> TcpParams {
-    let least = if p.receive_window == ReceiveWindow::Growing { 8 * p.receive_truesize.0 } else { 0 };
-    TcpParams { receive_buffer: Size((segments * p.mss.0 + 300).max(least)), ..p }
+    let least = if p.receiver.receive_window == ReceiveWindow::Growing { 8 * p.receiver.receive_truesize.0 } else { 0 };
+    p.with(|t| t.receiver.receive_buffer = Size((segments * t.connection.mss.0 + 300).max(least)))
 }
 
 #[test]
@@ -50,14 +50,18 @@ fn a_transfer_to_a_slow_reader_ends_on_any_network() {
 fn on_a_perfect_network_a_closed_window_costs_no_timeout_and_no_window() {
     for (name, p) in presets() {
         let p = small(p, 6);
-        let mut w = Pair::new(p.clone(), 80_000, Dur::from_millis(20), 1).read_slowly(3 * p.mss.0, Dur::from_secs(2));
+        let mut w = Pair::new(p.clone(), 80_000, Dur::from_millis(20), 1)
+            .read_slowly(3 * p.connection.mss.0, Dur::from_secs(2));
         w.run(DAYS);
         let s = w.left.conn.tx.stats();
         assert!(w.is_done(), "{name}");
         assert_eq!((s.timeouts, s.fast_recoveries, s.retransmitted_segments), (0, 0, 0), "{name}");
         // Short segments are the last one, what fills a window, and a byte of a probe: none of them follows from reading alone.
-        let short = w.log.iter().filter(|l| l.from == End::Left && (2..p.mss.0 / 2).contains(&l.packet.payload.into()));
-        assert!(short.count() <= 1 + 80_000 / p.receive_buffer.0 as usize, "{name}");
+        let short = w
+            .log
+            .iter()
+            .filter(|l| l.from == End::Left && (2..p.connection.mss.0 / 2).contains(&l.packet.payload.into()));
+        assert!(short.count() <= 1 + 80_000 / p.receiver.receive_buffer.0 as usize, "{name}");
     }
 }
 
@@ -93,7 +97,7 @@ fn both_ends_open_at_once() {
 fn a_peer_that_has_vanished_is_noticed() {
     let keepalive = KeepaliveParams { idle: Dur::from_secs(60), interval: Dur::from_secs(5), probes: 4 };
     for (name, p) in presets() {
-        let mut w = Pair::new(TcpParams { keepalive, ..p }, 10_000, Dur::from_millis(50), 1);
+        let mut w = Pair::new(p.with(|p| p.connection.keepalive = keepalive), 10_000, Dur::from_millis(50), 1);
         w.left.closes = crosswind_testkit::tcp::pair::Closes::Never;
         let from = Time(200_000_000_000);
         w.forward.rules.push((Pick::During { from, until: DAYS }, Fate::Lose));

@@ -32,10 +32,20 @@ enum By {
 fn params(law: LawName, by: By, response: SpuriousResponse) -> TcpParams {
     let rfc = preset::preset("rfc").expect("a preset");
     let (mss, initial_ssthresh) = (Size(MSS), Size(20 * MSS));
-    let p = TcpParams { law, mss, initial_ssthresh, spurious_response: response, window_limit_segments: 200, ..rfc };
+    let p = rfc.with(|p| {
+        p.controller.law = law;
+        p.connection.mss = mss;
+        p.window.initial_ssthresh = initial_ssthresh;
+        p.undo.spurious_response = response;
+        p.window.window_limit_segments = 200;
+    });
     match by {
-        By::Eifel => TcpParams { timestamps: Switch::On, sack_blocks: 3, eifel: Switch::On, ..p },
-        By::Frto => TcpParams { frto: Frto::Sack, ..p },
+        By::Eifel => p.with(|p| {
+            p.connection.timestamps = Switch::On;
+            p.receiver.sack_blocks = 3;
+            p.undo.eifel = Switch::On;
+        }),
+        By::Frto => p.with(|p| p.undo.frto = Frto::Sack),
     }
 }
 

@@ -77,10 +77,10 @@ impl ReportHorizon {
         let Some(tcp) = plan.group(&plan.flows[flow]).transport.tcp() else {
             return Some(ReportHorizon { flow, retries_for: None });
         };
-        if tcp.keepalive.is_on() {
+        if tcp.connection.keepalive.is_on() {
             return None;
         }
-        let retries_for = tcp.rto_min.min(tcp.rto_max).saturating_mul(u64::from(tcp.retries_max));
+        let retries_for = tcp.timers.rto_min.min(tcp.timers.rto_max).saturating_mul(u64::from(tcp.timers.retries_max));
         (retries_for > AGAIN).then_some(ReportHorizon { flow, retries_for: Some(retries_for) })
     }
 

@@ -61,7 +61,7 @@ fn ends(g: &GroupPlan, laws: &OwnLaws, brought: &Brought) -> Result<Arc<dyn Ends
 
 /// The parameters with the law that a program brings, where they ask for one.
 fn with_law(params: &Arc<TcpParams>, g: &GroupPlan, laws: &OwnLaws) -> Result<Arc<TcpParams>, ConfigError> {
-    if params.law != LawName::Own {
+    if params.controller.law != LawName::Own {
         return Ok(params.clone());
     }
     let unknown = || {
@@ -69,11 +69,11 @@ fn with_law(params: &Arc<TcpParams>, g: &GroupPlan, laws: &OwnLaws) -> Result<Ar
         let at = format!("flow.{}.tcp.own_law", g.name);
         let what = "a law that the program brings (`laws=` in Python)";
         match known[..] {
-            [] => ConfigError::new(at, &params.own_law, what),
-            _ => ConfigError::unknown(at, &params.own_law, what, &known),
+            [] => ConfigError::new(at, &params.controller.own_law, what),
+            _ => ConfigError::unknown(at, &params.controller.own_law, what, &known),
         }
     };
     let mut params = TcpParams::clone(params);
-    params.own = laws.get(&params.own_law).ok_or_else(unknown)?.for_flow(&g.name);
+    params.controller.own = laws.get(&params.controller.own_law).ok_or_else(unknown)?.for_flow(&g.name);
     Ok(Arc::new(params))
 }

@@ -49,7 +49,7 @@ impl<'a> Ends<'a> {
         match self {
             Ends::Tcp(tx, rx) => {
                 let size = rx.conn.rx.delivered();
-                size + size.div_ceil(tx.conn.params().mss.0) * tx.conn.header_bytes()
+                size + size.div_ceil(tx.conn.params().connection.mss.0) * tx.conn.header_bytes()
             }
             Ends::Other(_, rx) => rx.arrivals.data().map_or(rx.arrivals.bytes, |d| d.bytes),
         }

@@ -108,7 +108,7 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
         .time("first_congestion_ns", s.first_loss_at.get())
         .time("last_timeout_ns", s.last_timeout_at.get())
         .int("out_of_order_packets", rx.conn.rx.stats.out_of_order_segments);
-    if tx.conn.params().early.is_on() {
+    if tx.conn.params().controller.early.is_on() {
         row.int("early_reductions", s.early_reductions);
     }
     quantiles(row, "rtt", &s.rtt_ns);

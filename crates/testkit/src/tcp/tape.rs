@@ -264,7 +264,7 @@ impl Player {
             "timer" => secs(timer),
             "state" if want == format!("{:?}", c.state).to_lowercase() => want.to_string(),
             "state" => c.rfc_state(self.now).to_string(),
-            "mss" => c.params().mss.0.to_string(),
+            "mss" => c.params().connection.mss.0.to_string(),
             "unread" => c.rx.unread().to_string(),
             "probes" => s.window_probes.to_string(),
             "refused" => c.rx.stats.refused_segments.to_string(),

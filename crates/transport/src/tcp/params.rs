@@ -1,9 +1,12 @@
 //! What a user may set on a TCP connection. Presets ([`super::preset`]) are values of this type.
 
+use crosswind_base::Dur;
 use crosswind_base::units::Size;
-use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+mod check;
+pub mod table;
 
 pub(crate) use super::choices::choice;
 pub use super::choices::*;
@@ -68,25 +71,112 @@ fn is_unpaced(p: &Pacing) -> bool {
 }
 
 /// Everything about one TCP connection. Both ends share it; receiver fields matter at the receiving end only.
+///
+/// In files all keys stand side by side in one table ([`super::table`]); here they are grouped by what they are about.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TcpParams {
+    #[serde(flatten)]
+    pub connection: ConnectionParams,
+    #[serde(flatten)]
+    pub window: WindowParams,
+    #[serde(flatten)]
+    pub controller: ControllerParams,
+    #[serde(flatten)]
+    pub recovery: RecoveryParams,
+    #[serde(flatten)]
+    pub timers: TimerParams,
+    #[serde(flatten)]
+    pub undo: UndoParams,
+    #[serde(flatten)]
+    pub ecn: EcnParams,
+    #[serde(flatten)]
+    pub host: HostParams,
+    #[serde(flatten)]
+    pub receiver: ReceiverParams,
+    #[serde(flatten)]
+    pub sharing: SharingParams,
+}
+
+impl TcpParams {
+    /// The same with changes: `rfc().with(|p| p.recovery.dupthresh = 4)`.
+    pub fn with(mut self, change: impl FnOnce(&mut TcpParams)) -> TcpParams {
+        change(&mut self);
+        self
+    }
+}
+
+/// How a connection is set up, what its ends agree on, and how it ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct TcpParams {
+pub struct ConnectionParams {
+    /// How the connection is set up.
+    pub handshake: Handshake,
+    /// The window of a connection whose SYN had to be retransmitted.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub syn_loss: SynLoss,
     /// Largest payload of a segment, without any header or option.
     pub mss: Size,
     /// Size that the MSS option of the SYN names. Left out: `mss`, and the bytes of timestamps. The peer sends no larger segments.
     #[serde(default, skip_serializing_if = "is_default")]
     pub mss_option: Option<Size>,
-    /// How the connection is set up.
-    pub handshake: Handshake,
+    /// Offer and use selective acknowledgements (RFC 2018).
+    pub sack: Switch,
+    /// Offer and use timestamps (RFC 7323).
+    pub timestamps: Switch,
+    /// Tick of the timestamp clock.
+    pub timestamp_tick: Dur,
+    /// Offer window scaling (RFC 7323).
+    pub window_scaling: Switch,
+    /// What becomes of segments with an older timestamp than one that has arrived.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub paws: Paws,
+    /// Which resets end the connection.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reset_rule: ResetRule,
+    /// How long the end that closed first answers a FIN that comes again (TIME-WAIT).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub time_wait: TimeWait,
+    /// Ask a silent peer for signs of life.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub keepalive: KeepaliveParams,
+}
+
+/// Where the window begins, when it grows, and how it falls.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct WindowParams {
     /// Initial window in segments.
     pub initial_window_segments: u32,
     /// Slow-start threshold of a fresh connection.
     pub initial_ssthresh: Size,
-    /// The window of a connection whose SYN had to be retransmitted.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub syn_loss: SynLoss,
     /// Whether the ACK that ends a fast recovery may also grow the window (ns-2).
     pub grow_on_recovery_exit: Switch,
+    /// What congestion avoidance counts.
+    pub avoidance_counting: AvoidanceCounting,
+    /// When the window may grow.
+    pub grow_when: GrowWhen,
+    /// Which quantity a reduction halves.
+    pub reduce_from: ReduceFrom,
+    /// Whether the window is held to what is in flight when an ACK is out of the ordinary.
+    pub window_moderation: WindowModeration,
+    /// How the window falls to the threshold after a loss that ACKs have told of.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub reduction: Reduction,
+    /// In a recovery and after an echo the window is at most what is in flight and one segment (Linux 2.4).
+    #[serde(default = "off", skip_serializing_if = "is_off")]
+    pub flight_bound: Switch,
+    /// Restart from the initial window after an idle period of one timeout (RFC 5681 section 4.1).
+    pub idle_restart: Switch,
+    /// Largest number of segments sent in answer to one ACK; 0 = no limit.
+    pub max_burst_segments: u32,
+    /// Hard limit of the window in segments; 0 = none (ns-2's `window_`).
+    pub window_limit_segments: u32,
+}
+
+/// Window arithmetic: which law, a table for each, and how its slow start ends.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ControllerParams {
     /// Window arithmetic.
     pub law: LawName,
     /// With `law = "tabulated"`: what to add and to keep, by window. Windows grow from row to row.
@@ -145,83 +235,51 @@ pub struct TcpParams {
     /// With `law = "westwood"`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub westwood: WestwoodParams,
-    /// What congestion avoidance counts.
-    pub avoidance_counting: AvoidanceCounting,
-    /// When the window may grow.
-    pub grow_when: GrowWhen,
-    /// Which quantity a reduction halves.
-    pub reduce_from: ReduceFrom,
-    /// Whether the window is held to what is in flight when an ACK is out of the ordinary.
-    pub window_moderation: WindowModeration,
-    /// Loss detection and recovery.
-    pub recovery: Detection,
-    /// Duplicate ACKs (or SACKed segments) that mean a loss.
-    pub dupthresh: u32,
-    /// Wait before duplicates are taken for a loss (TCP-DCR, TCP-NCR).
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub dcr: DcrParams,
     /// Answer congestion before there is a loss (PERT).
     #[serde(default, skip_serializing_if = "is_default")]
     pub early: EarlyParams,
-    /// When segments may leave that the window allows.
-    #[serde(default = "unpaced", skip_serializing_if = "is_unpaced")]
-    pub pacing: Pacing,
-    /// What leaves at once where segments are paced.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub pacing_burst: PacingBurst,
     /// How slow start ends without a loss.
     #[serde(default, skip_serializing_if = "is_default")]
     pub slow_start: SlowStart,
     /// How slow start grows with `hystart++` and `limited`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub hystart: SlowStartParams,
-    /// The host's own queue, which tells the sender when it is full (Linux).
+}
+
+/// What counts as lost, and what is retransmitted when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecoveryParams {
+    /// Loss detection and recovery.
+    #[serde(rename = "recovery")]
+    pub detection: Detection,
+    /// Duplicate ACKs (or SACKed segments) that mean a loss.
+    pub dupthresh: u32,
+    /// Wait before duplicates are taken for a loss (TCP-DCR, TCP-NCR).
     #[serde(default, skip_serializing_if = "is_default")]
-    pub host_queue: HostQueueParams,
-    /// How the window falls to the threshold after a loss that ACKs have told of.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub reduction: Reduction,
-    /// In a recovery and after an echo the window is at most what is in flight and one segment (Linux 2.4).
-    #[serde(default = "off", skip_serializing_if = "is_off")]
-    pub flight_bound: Switch,
+    pub dcr: DcrParams,
     /// Send a segment when two round trips brought no news, before the timer expires (RFC 8985 section 7).
     #[serde(default, skip_serializing_if = "is_default")]
     pub tail_probe: TailProbe,
     /// RFC 3042: one new segment on each of the first two duplicate ACKs.
     pub limited_transmit: Switch,
-    /// Offer and use selective acknowledgements (RFC 2018).
-    pub sack: Switch,
     /// Scoreboard after a timeout.
     pub sack_after_timeout: SackAfterTimeout,
-    /// Offer and use timestamps (RFC 7323).
-    pub timestamps: Switch,
-    /// Tick of the timestamp clock.
-    pub timestamp_tick: Dur,
-    /// What becomes of segments with an older timestamp than one that has arrived.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub paws: Paws,
-    /// Which resets end the connection.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub reset_rule: ResetRule,
-    /// How long the end that closed first answers a FIN that comes again (TIME-WAIT).
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub time_wait: TimeWait,
-    /// Ask a silent peer for signs of life.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub keepalive: KeepaliveParams,
-    /// What a probe of a closed window is.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub window_probe: WindowProbe,
-    /// Offer window scaling (RFC 7323).
-    pub window_scaling: Switch,
-    /// Negotiate and use ECN.
-    pub ecn: EcnMode,
-    /// The code point of packets that may be marked.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub codepoint: Codepoint,
-    /// Details of ECN that few set.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub ecn_rules: EcnRules,
+    /// Whether a timeout during fast recovery reduces the window once more.
+    pub timeout_in_recovery: TimeoutInRecovery,
+    /// Whether the next ACK holds lost what left longer ago than the timeout (Linux 2.4): in a recovery, or to begin one.
+    pub retransmit_overdue: Switch,
+    /// What duplicate ACKs mean after a timeout, without SACK.
+    pub dupack_guard: DuplicatesRule,
+    /// NewReno after a timeout and on partial ACKs.
+    #[serde(default)]
+    pub newreno: NewRenoParams,
+}
+
+/// The retransmission timer: its value, what it is measured by, and what an expiry does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TimerParams {
     /// Timeout computation.
     pub rto: RtoProfile,
     /// Timeout before the first round-trip sample (RFC 6298: 1 s; RFC 2988: 3 s).
@@ -236,12 +294,21 @@ pub struct TcpParams {
     pub rtt_sampling: RttSampling,
     /// Start the timer afresh when the first unacknowledged segment is retransmitted (Linux), or leave it running.
     pub restart_timer_on_retransmission: Switch,
-    /// Whether a timeout during fast recovery reduces the window once more.
-    pub timeout_in_recovery: TimeoutInRecovery,
-    /// Whether the next ACK holds lost what left longer ago than the timeout (Linux 2.4): in a recovery, or to begin one.
-    pub retransmit_overdue: Switch,
+    /// At which expiries in a row the threshold is computed anew.
+    pub timeout_threshold: TimeoutThreshold,
+    /// What ends the back-off of the timer.
+    pub backoff_end: BackoffEnd,
     /// Retransmission timeouts in a row before the connection is given up.
     pub retries_max: u32,
+    /// What a probe of a closed window is.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub window_probe: WindowProbe,
+}
+
+/// What shows that a timeout or a recovery was needless, and what follows.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct UndoParams {
     /// Spurious-timeout detection by F-RTO, with the conservative response.
     pub frto: Frto,
     /// F-RTO and segments that the peer retransmits.
@@ -256,24 +323,41 @@ pub struct TcpParams {
     pub spurious_timer: SpuriousTimer,
     /// `min++`: by how much the floor of the timeout rises.
     pub spurious_timer_step: Dur,
+    /// After a spurious timeout a fast retransmit may begin at once, below what had been sent by then.
+    pub spurious_unlock: Switch,
     /// What shows that a fast recovery was needless, so that window and threshold come back.
     #[serde(default, skip_serializing_if = "is_default")]
     pub recovery_undo: RecoveryUndo,
-    /// After a spurious timeout a fast retransmit may begin at once, below what had been sent by then.
-    pub spurious_unlock: Switch,
-    /// Which segments change the timestamp that is echoed.
-    pub timestamp_echo: TimestampEcho,
-    /// At which expiries in a row the threshold is computed anew.
-    pub timeout_threshold: TimeoutThreshold,
-    /// What ends the back-off of the timer.
-    pub backoff_end: BackoffEnd,
-    /// What duplicate ACKs mean after a timeout, without SACK.
-    pub dupack_guard: DuplicatesRule,
-    /// NewReno after a timeout and on partial ACKs.
-    #[serde(default)]
-    pub newreno: NewRenoParams,
-    /// Restart from the initial window after an idle period of one timeout (RFC 5681 section 4.1).
-    pub idle_restart: Switch,
+}
+
+/// Explicit congestion notification.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct EcnParams {
+    /// Negotiate and use ECN.
+    #[serde(rename = "ecn")]
+    pub mode: EcnMode,
+    /// The code point of packets that may be marked.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub codepoint: Codepoint,
+    /// Details of ECN that few set.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub ecn_rules: EcnRules,
+}
+
+/// The sending host: its socket, its queue, and when segments may leave.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct HostParams {
+    /// When segments may leave that the window allows.
+    #[serde(default = "unpaced", skip_serializing_if = "is_unpaced")]
+    pub pacing: Pacing,
+    /// What leaves at once where segments are paced.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pacing_burst: PacingBurst,
+    /// The host's own queue, which tells the sender when it is full (Linux).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub host_queue: HostQueueParams,
     /// Hold back a short segment while data is unacknowledged (RFC 9293 section 3.7.4).
     pub nagle: Switch,
     /// Whether the last segment, with the FIN, keeps to the congestion window.
@@ -284,6 +368,15 @@ pub struct TcpParams {
     pub writing: Writing,
     /// Bytes that the socket holds, sent or not, before a write blocks.
     pub send_buffer: Size,
+}
+
+/// The receiving end: its windows and its ACKs.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ReceiverParams {
+    /// A receiving system by name: it stands for keys such as `ack_habit`, `delayed_ack` and `sack`.
+    #[serde(rename = "receiver", default, skip_serializing_if = "is_default")]
+    pub system: ReceiverOs,
     /// Receive buffer: the largest window advertised, or the memory that windows are made of.
     pub receive_buffer: Size,
     /// How the advertised window comes about.
@@ -300,9 +393,6 @@ pub struct TcpParams {
     pub delayed_ack_timer: DelayedAckTimer,
     /// Segments received in order that force an ACK.
     pub ack_every_segments: u32,
-    /// A receiving system by name: it stands for keys such as `ack_habit`, `delayed_ack` and `sack`.
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub receiver: ReceiverOs,
     /// Chunks of segments for one ACK, and ACKs that say nothing new.
     #[serde(default, skip_serializing_if = "is_default")]
     pub ack_habit: AckHabitParams,
@@ -310,124 +400,18 @@ pub struct TcpParams {
     pub quick_acks: u32,
     /// Most SACK blocks that an ACK carries.
     pub sack_blocks: u32,
+    /// Which segments change the timestamp that is echoed.
+    pub timestamp_echo: TimestampEcho,
+}
+
+/// What connections to one host inherit from each other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SharingParams {
     /// Start from the slow-start threshold that earlier connections to this host left behind (RFC 2140).
     pub share_ssthresh: Switch,
     /// Start from the round-trip time and its deviation that earlier connections to this host left behind (Linux 2.4).
     pub share_rtt: Switch,
     /// With `share_rtt`: initial window towards a host of known round-trip time (Linux 2.4); 0 = as towards any.
     pub initial_window_known_segments: u32,
-    /// Largest number of segments sent in answer to one ACK; 0 = no limit.
-    pub max_burst_segments: u32,
-    /// Hard limit of the window in segments; 0 = none (ns-2's `window_`).
-    pub window_limit_segments: u32,
-}
-
-impl TcpParams {
-    /// Refuses combinations that make no sense. `path` is where the parameters stand in the scenario.
-    pub fn check(&self, path: &str) -> Result<(), ConfigError> {
-        let at = |key: &str| format!("{path}.{key}");
-        if !(1..=65_000).contains(&self.mss.0) {
-            return Err(ConfigError::new(at("mss"), format!("{} B", self.mss.0), "a size from 1 B to 65000 B"));
-        }
-        if !(1..=10_000).contains(&self.initial_window_segments) {
-            let found = self.initial_window_segments.to_string();
-            return Err(ConfigError::new(at("initial_window_segments"), found, "1 to 10000 segments"));
-        }
-        if self.dupthresh == 0 || self.ack_every_segments == 0 {
-            let key = if self.dupthresh == 0 { "dupthresh" } else { "ack_every_segments" };
-            return Err(ConfigError::new(at(key), "0", "a number of at least 1"));
-        }
-        if self.rto_min > self.rto_max || self.rto_initial > self.rto_max || self.rto_initial.0 == 0 {
-            return Err(ConfigError::new(
-                at("rto_max"),
-                format!("{:?}", self.rto_max),
-                "a timeout with 0 < rto_initial and rto_min, rto_initial <= rto_max",
-            ));
-        }
-        if self.receive_buffer.0 < self.mss.0 || self.send_buffer.0 < self.mss.0 {
-            let receive = self.receive_buffer.0 < self.mss.0;
-            let (key, size) =
-                if receive { ("receive_buffer", self.receive_buffer) } else { ("send_buffer", self.send_buffer) };
-            let expected = format!("at least one segment (mss = {} B)", self.mss.0);
-            return Err(ConfigError::new(at(key), format!("{} B", size.0), expected));
-        }
-        if let Some(m) = self.mss_option.filter(|m| !(64..=65_535).contains(&m.0)) {
-            return Err(ConfigError::new(at("mss_option"), format!("{} B", m.0), "a size from 64 B to 65535 B"));
-        }
-        self.keepalive.check().map_err(|e| e.under(&at("keepalive")))?;
-        super::law::check(self, &at)?;
-        self.dcr.check(self, &at)?;
-        self.early.check(&at)?;
-        self.host_queue.check(&at)?;
-        super::conn::habit::check(self, &at)?;
-        if self.receive_window == ReceiveWindow::Growing {
-            super::conn::window::check(self, &at)?;
-        }
-        if self.receive_buffer.0 > 1 << 30 {
-            return Err(ConfigError::new(
-                at("receive_buffer"),
-                format!("{} B", self.receive_buffer.0),
-                "at most 1 GiB (RFC 7323 section 2.3)",
-            ));
-        }
-        if self.recovery.needs_sack() && !self.sack.on() {
-            return Err(ConfigError::new(at("recovery"), "sack recovery with `sack = \"off\"`", "sack = \"on\"")
-                .hint("use recovery = \"newreno\" or switch sack on"));
-        }
-        // 40 bytes of options: two for the kind and length, eight per block, twelve for timestamps (RFC 2018 section 3).
-        let blocks_max = if self.timestamps.on() { 3 } else { 4 };
-        if self.sack.on() && !(1..=blocks_max).contains(&self.sack_blocks) {
-            let expected =
-                format!("1 to {blocks_max} blocks{}", if self.timestamps.on() { " with timestamps" } else { "" });
-            return Err(ConfigError::new(at("sack_blocks"), self.sack_blocks.to_string(), expected));
-        }
-        if matches!(self.frto, Frto::Sack | Frto::AnyOriginal) && !self.sack.on() {
-            return Err(ConfigError::new(at("frto"), "\"sack\" with `sack = \"off\"`", "sack = \"on\", or \"basic\""));
-        }
-        self.check_spurious(&at)?;
-        if self.timestamps.on() && self.timestamp_tick.0 == 0 {
-            return Err(ConfigError::new(at("timestamp_tick"), "0", "a positive tick"));
-        }
-        Ok(())
-    }
-
-    fn check_spurious(&self, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
-        let needs = |key: &str, found: &str, expected: &str| Err(ConfigError::new(at(key), found, expected));
-        if self.eifel.on() && !self.timestamps.on() {
-            return needs("eifel", "\"on\" with `timestamps = \"off\"`", "timestamps = \"on\"");
-        }
-        if self.eifel.on() && self.frto != Frto::Off {
-            return needs(
-                "eifel",
-                "\"on\" beside `frto`",
-                "one detector of spurious timeouts: eifel = \"off\" or frto = \"off\"",
-            );
-        }
-        if self.tail_probe == TailProbe::On && !self.sack.on() {
-            return needs("tail_probe", "\"on\" with `sack = \"off\"`", "sack = \"on\"");
-        }
-        if self.dsack.on() && !self.sack.on() {
-            return needs("dsack", "\"on\" with `sack = \"off\"`", "sack = \"on\"");
-        }
-        if self.recovery_undo == RecoveryUndo::Dsack && !self.dsack.on() {
-            return needs("recovery_undo", "\"dsack\" with `dsack = \"off\"`", "dsack = \"on\"");
-        }
-        if self.recovery_undo == RecoveryUndo::Timestamps && !self.timestamps.on() {
-            return needs("recovery_undo", "\"timestamps\" with `timestamps = \"off\"`", "timestamps = \"on\"");
-        }
-        if self.share_rtt.on() && !self.rto.hands_on_state() {
-            let found = "\"on\" with another timer than that of Linux 2.4, the only one that hands its state on";
-            return needs("share_rtt", found, "rto = \"linux-2.4\", or share_rtt = \"off\"");
-        }
-        if self.dupack_guard == DuplicatesRule::TimestampHeuristic && !self.timestamps.on() {
-            let found = "\"timestamp-heuristic\" with `timestamps = \"off\"`";
-            return needs("dupack_guard", found, "timestamps = \"on\", or \"ack-heuristic\"");
-        }
-        let n = &self.newreno;
-        if n.partial_segments == 0 || n.heuristic_segments == 0 {
-            let key = if n.heuristic_segments == 0 { "heuristic_segments" } else { "partial_segments" };
-            return needs(&format!("newreno.{key}"), "0", "a number of at least 1");
-        }
-        Ok(())
-    }
 }

@@ -151,7 +151,7 @@ const ONE_WAY_AGENTS: Policies = Policies {
 
 impl Policies {
     pub fn of(p: &TcpParams) -> Policies {
-        match p.handshake {
+        match p.connection.handshake {
             Handshake::ThreeWay => STANDARD,
             Handshake::Ns2 => ONE_WAY_AGENTS,
         }

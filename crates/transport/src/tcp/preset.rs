@@ -128,194 +128,195 @@ const LINUX_6: &str = "linux-6.18; rfc8985, rfc6937, rfc5682";
 #[rustfmt::skip]
 fn rfc() -> TcpParams {
     TcpParams {
-        mss: Size(1460), mss_option: None,
-        handshake: Handshake::ThreeWay,
-        initial_window_segments: 10, initial_ssthresh: Size(1 << 30), syn_loss: SynLoss::Initial,
-        grow_on_recovery_exit: Switch::Off,
-        law: LawName::Reno,
-        law_table: Vec::new(), own_law: String::new(), own: Maker::default(),
-        aimd: AimdParams::default(), ltcp: LtcpParams::default(), hstcp: HstcpParams::default(),
-        scalable: ScalableParams::default(),
-        bbr: BbrParams::default(), bbr3: Bbr3Params::default(), copa: CopaParams::default(), ledbat: LedbatParams::default(), bic: BicParams::default(),
-        dctcp: DctcpParams::default(), prague: PragueParams::default(),
-        htcp: HtcpParams::default(), fast: FastParams::default(),
-        cubic: CubicParams::default(),
-        vegas: VegasParams::default(),
-        westwood: WestwoodParams::default(),
-        avoidance_counting: AvoidanceCounting::Bytes,
-        grow_when: GrowWhen::WindowLimited,
-        reduce_from: ReduceFrom::Flight,
-        window_moderation: WindowModeration::Off,
-        recovery: Detection::Sack,
-        dupthresh: 3,
-        limited_transmit: Switch::On, dcr: DcrParams::default(), early: EarlyParams::default(), pacing: Pacing::Off, pacing_burst: PacingBurst::Segment,
-        slow_start: SlowStart::Standard, hystart: SlowStartParams::default(), reduction: Reduction::AtOnce, flight_bound: Switch::Off, tail_probe: TailProbe::Off,
-        host_queue: HostQueueParams::default(), sack: Switch::On,
-        sack_after_timeout: SackAfterTimeout::Clear,
-        timestamps: Switch::Off, timestamp_tick: Dur::from_millis(1),
-        paws: Paws::Rfc7323, reset_rule: ResetRule::Rfc5961, window_probe: WindowProbe::Byte,
-        time_wait: TimeWait::default(), keepalive: KeepaliveParams::default(),
-        window_scaling: Switch::On,
-        ecn: EcnMode::Off, codepoint: Codepoint::Ect0, ecn_rules: EcnRules::default(),
-        rto: RtoProfile::Rfc6298,
-        rto_initial: Dur::from_secs(1),
-        rto_min: Dur::from_secs(1),
-        rto_max: Dur::from_secs(60),
-        rto_tick: Dur::from_millis(1),
-        rtt_sampling: RttSampling::PerAck,
-        restart_timer_on_retransmission: Switch::Off,
-        timeout_in_recovery: TimeoutInRecovery::Reduce,
-        retransmit_overdue: Switch::Off,
-        retries_max: 15,
-        frto: Frto::Off,
-        frto_peer_retransmissions: PeerRetransmissions::Ignore,
-        // Spurious timeouts, and what duplicates mean after a timeout.
-        eifel: Switch::Off, dsack: Switch::Off, spurious_unlock: Switch::On, recovery_undo: RecoveryUndo::Off,
-        spurious_response: SpuriousResponse::Halved, spurious_timer: SpuriousTimer::Std,
-        spurious_timer_step: Dur::from_secs(1), timestamp_echo: TimestampEcho::Rfc1323,
-        timeout_threshold: TimeoutThreshold::First, backoff_end: BackoffEnd::Sample,
-        dupack_guard: DuplicatesRule::Bugfix, newreno: NewRenoParams::default(),
-        idle_restart: Switch::On,
-        nagle: Switch::On,
-        send_buffer: Size(1 << 30),
-        receive_buffer: Size(64 << 20),
-        receive_window: ReceiveWindow::Buffer,
-        receive_truesize: Size(1728),
-        receive_overhead_shift: 2,
-        receive_application_shift: 31,
-        delayed_ack: Dur::from_millis(200),
-        delayed_ack_timer: DelayedAckTimer::PerSegment, final_segment: FinalSegment::Window, writing: Writing::Whole,
-        ack_every_segments: 2, receiver: ReceiverOs::AsGiven, ack_habit: AckHabitParams::default(),
-        quick_acks: 0,
-        sack_blocks: 3,
-        share_ssthresh: Switch::Off,
-        share_rtt: Switch::Off,
-        initial_window_known_segments: 0,
-        max_burst_segments: 0,
-        window_limit_segments: 0,
+        connection: ConnectionParams {
+            handshake: Handshake::ThreeWay, syn_loss: SynLoss::Initial, mss: Size(1460), mss_option: None, sack: Switch::On,
+            timestamps: Switch::Off, timestamp_tick: Dur::from_millis(1), window_scaling: Switch::On, paws: Paws::Rfc7323,
+            reset_rule: ResetRule::Rfc5961, time_wait: TimeWait::default(), keepalive: KeepaliveParams::default(),
+        },
+        window: WindowParams {
+            initial_window_segments: 10, initial_ssthresh: Size(1 << 30), grow_on_recovery_exit: Switch::Off,
+            avoidance_counting: AvoidanceCounting::Bytes, grow_when: GrowWhen::WindowLimited,
+            reduce_from: ReduceFrom::Flight, window_moderation: WindowModeration::Off, reduction: Reduction::AtOnce,
+            flight_bound: Switch::Off, idle_restart: Switch::On, max_burst_segments: 0, window_limit_segments: 0,
+        },
+        controller: ControllerParams {
+            law: LawName::Reno, law_table: Vec::new(), own_law: String::new(), own: Maker::default(),
+            aimd: AimdParams::default(), ltcp: LtcpParams::default(), hstcp: HstcpParams::default(),
+            scalable: ScalableParams::default(), bic: BicParams::default(), bbr: BbrParams::default(),
+            bbr3: Bbr3Params::default(), copa: CopaParams::default(), ledbat: LedbatParams::default(),
+            dctcp: DctcpParams::default(), prague: PragueParams::default(), htcp: HtcpParams::default(),
+            fast: FastParams::default(), cubic: CubicParams::default(), vegas: VegasParams::default(),
+            westwood: WestwoodParams::default(), early: EarlyParams::default(), slow_start: SlowStart::Standard,
+            hystart: SlowStartParams::default(),
+        },
+        recovery: RecoveryParams {
+            detection: Detection::Sack, dupthresh: 3, dcr: DcrParams::default(), tail_probe: TailProbe::Off,
+            limited_transmit: Switch::On, sack_after_timeout: SackAfterTimeout::Clear,
+            timeout_in_recovery: TimeoutInRecovery::Reduce, retransmit_overdue: Switch::Off,
+            dupack_guard: DuplicatesRule::Bugfix, newreno: NewRenoParams::default(),
+        },
+        timers: TimerParams {
+            rto: RtoProfile::Rfc6298, rto_initial: Dur::from_secs(1), rto_min: Dur::from_secs(1),
+            rto_max: Dur::from_secs(60), rto_tick: Dur::from_millis(1), rtt_sampling: RttSampling::PerAck,
+            restart_timer_on_retransmission: Switch::Off, timeout_threshold: TimeoutThreshold::First,
+            backoff_end: BackoffEnd::Sample, retries_max: 15, window_probe: WindowProbe::Byte,
+        },
+        undo: UndoParams {
+            frto: Frto::Off, frto_peer_retransmissions: PeerRetransmissions::Ignore, eifel: Switch::Off, dsack: Switch::Off,
+            spurious_response: SpuriousResponse::Halved, spurious_timer: SpuriousTimer::Std,
+            spurious_timer_step: Dur::from_secs(1), spurious_unlock: Switch::On, recovery_undo: RecoveryUndo::Off,
+        },
+        ecn: EcnParams {
+            mode: EcnMode::Off, codepoint: Codepoint::Ect0, ecn_rules: EcnRules::default(),
+        },
+        host: HostParams {
+            pacing: Pacing::Off, pacing_burst: PacingBurst::Segment, host_queue: HostQueueParams::default(),
+            nagle: Switch::On, final_segment: FinalSegment::Window, writing: Writing::Whole, send_buffer: Size(1 << 30),
+        },
+        receiver: ReceiverParams {
+            system: ReceiverOs::AsGiven, receive_buffer: Size(64 << 20), receive_window: ReceiveWindow::Buffer,
+            receive_truesize: Size(1728), receive_overhead_shift: 2, receive_application_shift: 31,
+            delayed_ack: Dur::from_millis(200), delayed_ack_timer: DelayedAckTimer::PerSegment, ack_every_segments: 2,
+            ack_habit: AckHabitParams::default(), quick_acks: 0, sack_blocks: 3, timestamp_echo: TimestampEcho::Rfc1323,
+        },
+        sharing: SharingParams {
+            share_ssthresh: Switch::Off, share_rtt: Switch::Off, initial_window_known_segments: 0,
+        },
     }
 }
 
 fn baseline() -> TcpParams {
-    TcpParams {
-        mss: Size(536),
-        initial_window_segments: 2,
-        initial_ssthresh: Size(65535),
-        avoidance_counting: AvoidanceCounting::Acks,
-        reduce_from: ReduceFrom::Flight,
-        sack_after_timeout: SackAfterTimeout::Keep,
-        window_scaling: Switch::Off,
-        rto: RtoProfile::PeakDeviation,
-        rto_initial: Dur::from_secs(3),
-        rto_min: Dur::from_millis(200),
-        rto_max: Dur::from_secs(120),
-        rto_tick: Dur::from_millis(10),
-        restart_timer_on_retransmission: Switch::On,
-        timeout_in_recovery: TimeoutInRecovery::Hold,
-        send_buffer: Size(131_072),
-        receive_buffer: Size(87380),
-        receive_window: ReceiveWindow::Growing,
-        window_probe: WindowProbe::AckBelow,
-        paws: Paws::DataOnly,
-        time_wait: TimeWait(Dur::from_secs(60)),
-        reset_rule: ResetRule::Rfc793,
-        ..rfc()
-    }
+    rfc().with(|p| {
+        p.connection.mss = Size(536);
+        p.window.initial_window_segments = 2;
+        p.window.initial_ssthresh = Size(65535);
+        p.window.avoidance_counting = AvoidanceCounting::Acks;
+        p.window.reduce_from = ReduceFrom::Flight;
+        p.recovery.sack_after_timeout = SackAfterTimeout::Keep;
+        p.connection.window_scaling = Switch::Off;
+        p.timers.rto = RtoProfile::PeakDeviation;
+        p.timers.rto_initial = Dur::from_secs(3);
+        p.timers.rto_min = Dur::from_millis(200);
+        p.timers.rto_max = Dur::from_secs(120);
+        p.timers.rto_tick = Dur::from_millis(10);
+        p.timers.restart_timer_on_retransmission = Switch::On;
+        p.recovery.timeout_in_recovery = TimeoutInRecovery::Hold;
+        p.host.send_buffer = Size(131_072);
+        p.receiver.receive_buffer = Size(87380);
+        p.receiver.receive_window = ReceiveWindow::Growing;
+        p.timers.window_probe = WindowProbe::AckBelow;
+        p.connection.paws = Paws::DataOnly;
+        p.connection.time_wait = TimeWait(Dur::from_secs(60));
+        p.connection.reset_rule = ResetRule::Rfc793;
+    })
 }
 
 fn enhanced() -> TcpParams {
-    TcpParams { initial_window_segments: 4, share_ssthresh: Switch::On, frto: Frto::Basic, ..baseline() }
+    baseline().with(|p| {
+        p.window.initial_window_segments = 4;
+        p.sharing.share_ssthresh = Switch::On;
+        p.undo.frto = Frto::Basic;
+    })
 }
 
 fn linux_2_4_17() -> TcpParams {
-    TcpParams {
-        mss: Size(1448),
-        initial_ssthresh: Size(1 << 30),
-        syn_loss: SynLoss::OneAndThresholdOfTwo,
-        rto: RtoProfile::PeakDeviationPerAck,
-        reduce_from: ReduceFrom::Cwnd,
-        recovery: Detection::LinuxFack,
-        reduction: Reduction::RateHalving,
-        window_moderation: WindowModeration::ThreeAboveFlight,
-        timestamps: Switch::On,
-        timestamp_tick: Dur::from_millis(10),
-        final_segment: FinalSegment::WithPrevious,
-        receive_buffer: Size(65535),
-        receive_window: ReceiveWindow::Buffer,
-        delayed_ack: Dur::ZERO,
-        retransmit_overdue: Switch::On,
-        share_ssthresh: Switch::On,
-        share_rtt: Switch::On,
-        initial_window_known_segments: 3,
-        ..baseline()
-    }
+    baseline().with(|p| {
+        p.connection.mss = Size(1448);
+        p.window.initial_ssthresh = Size(1 << 30);
+        p.connection.syn_loss = SynLoss::OneAndThresholdOfTwo;
+        p.timers.rto = RtoProfile::PeakDeviationPerAck;
+        p.window.reduce_from = ReduceFrom::Cwnd;
+        p.recovery.detection = Detection::LinuxFack;
+        p.window.reduction = Reduction::RateHalving;
+        p.window.window_moderation = WindowModeration::ThreeAboveFlight;
+        p.connection.timestamps = Switch::On;
+        p.connection.timestamp_tick = Dur::from_millis(10);
+        p.host.final_segment = FinalSegment::WithPrevious;
+        p.receiver.receive_buffer = Size(65535);
+        p.receiver.receive_window = ReceiveWindow::Buffer;
+        p.receiver.delayed_ack = Dur::ZERO;
+        p.recovery.retransmit_overdue = Switch::On;
+        p.sharing.share_ssthresh = Switch::On;
+        p.sharing.share_rtt = Switch::On;
+        p.sharing.initial_window_known_segments = 3;
+    })
 }
 
 /// The senders of [Igarashi 2007] chapters 4 and 5: nothing is remembered of earlier connections, and the window is what the
 /// socket buffer allows.
 fn linux_2_4_highspeed() -> TcpParams {
-    TcpParams {
-        share_ssthresh: Switch::Off,
-        share_rtt: Switch::Off,
-        initial_window_known_segments: 0,
-        syn_loss: SynLoss::Initial,
-        rto: RtoProfile::PeakDeviation,
-        recovery: Detection::Sack,
-        reduction: Reduction::AtOnce,
-        window_moderation: WindowModeration::Off,
-        window_scaling: Switch::On,
-        timestamp_tick: Dur::from_millis(10),
-        receive_buffer: Size(1 << 30),
-        send_buffer: Size(1 << 30),
-        final_segment: FinalSegment::Window,
-        ..linux_2_4_17()
-    }
+    linux_2_4_17().with(|p| {
+        p.sharing.share_ssthresh = Switch::Off;
+        p.sharing.share_rtt = Switch::Off;
+        p.sharing.initial_window_known_segments = 0;
+        p.connection.syn_loss = SynLoss::Initial;
+        p.timers.rto = RtoProfile::PeakDeviation;
+        p.recovery.detection = Detection::Sack;
+        p.window.reduction = Reduction::AtOnce;
+        p.window.window_moderation = WindowModeration::Off;
+        p.connection.window_scaling = Switch::On;
+        p.connection.timestamp_tick = Dur::from_millis(10);
+        p.receiver.receive_buffer = Size(1 << 30);
+        p.host.send_buffer = Size(1 << 30);
+        p.host.final_segment = FinalSegment::Window;
+    })
 }
 
 /// A kernel of today as its users have it, but for the law: pacing needs a queue of its own (fq), which is not the default.
 fn linux_6() -> TcpParams {
-    TcpParams {
-        mss: Size(1448),
-        avoidance_counting: AvoidanceCounting::Segments,
-        grow_when: GrowWhen::FullInRound,
-        reduce_from: ReduceFrom::Cwnd,
-        recovery: Detection::Rack,
-        reduction: Reduction::PrrSafeAck,
-        tail_probe: TailProbe::On,
-        sack_after_timeout: SackAfterTimeout::Keep,
-        timestamps: Switch::On,
-        rto: RtoProfile::PeakDeviation,
-        rto_min: Dur::from_millis(200),
-        rto_max: Dur::from_secs(120),
-        rto_tick: Dur::from_micros(1),
-        restart_timer_on_retransmission: Switch::On,
-        timeout_in_recovery: TimeoutInRecovery::Hold,
-        frto: Frto::AnyOriginal,
-        rtt_sampling: RttSampling::PerSack,
-        dsack: Switch::On,
-        spurious_response: SpuriousResponse::Full,
-        recovery_undo: RecoveryUndo::Both,
-        delayed_ack: Dur::from_millis(40),
-        quick_acks: 16,
-        window_probe: WindowProbe::AckBelow,
-        paws: Paws::DataOnly,
-        time_wait: TimeWait(Dur::from_secs(60)),
-        ..rfc()
-    }
+    rfc().with(|p| {
+        p.connection.mss = Size(1448);
+        p.window.avoidance_counting = AvoidanceCounting::Segments;
+        p.window.grow_when = GrowWhen::FullInRound;
+        p.window.reduce_from = ReduceFrom::Cwnd;
+        p.recovery.detection = Detection::Rack;
+        p.window.reduction = Reduction::PrrSafeAck;
+        p.recovery.tail_probe = TailProbe::On;
+        p.recovery.sack_after_timeout = SackAfterTimeout::Keep;
+        p.connection.timestamps = Switch::On;
+        p.timers.rto = RtoProfile::PeakDeviation;
+        p.timers.rto_min = Dur::from_millis(200);
+        p.timers.rto_max = Dur::from_secs(120);
+        p.timers.rto_tick = Dur::from_micros(1);
+        p.timers.restart_timer_on_retransmission = Switch::On;
+        p.recovery.timeout_in_recovery = TimeoutInRecovery::Hold;
+        p.undo.frto = Frto::AnyOriginal;
+        p.timers.rtt_sampling = RttSampling::PerSack;
+        p.undo.dsack = Switch::On;
+        p.undo.spurious_response = SpuriousResponse::Full;
+        p.undo.recovery_undo = RecoveryUndo::Both;
+        p.receiver.delayed_ack = Dur::from_millis(40);
+        p.receiver.quick_acks = 16;
+        p.timers.window_probe = WindowProbe::AckBelow;
+        p.connection.paws = Paws::DataOnly;
+        p.connection.time_wait = TimeWait(Dur::from_secs(60));
+    })
 }
 
 fn linux_6_cubic() -> TcpParams {
     let cubic = CubicParams { version: CubicVersion::Linux6, ..CubicParams::default() };
-    TcpParams { law: LawName::Cubic, slow_start: SlowStart::Hystart, cubic, ..linux_6() }
+    linux_6().with(|p| {
+        p.controller.law = LawName::Cubic;
+        p.controller.slow_start = SlowStart::Hystart;
+        p.controller.cubic = cubic;
+    })
 }
 
 fn linux_6_dctcp() -> TcpParams {
-    TcpParams { law: LawName::Dctcp, ecn: EcnMode::Dctcp, ..linux_6() }
+    linux_6().with(|p| {
+        p.controller.law = LawName::Dctcp;
+        p.ecn.mode = EcnMode::Dctcp;
+    })
 }
 
 fn prague() -> TcpParams {
     let ecn_rules = EcnRules { capable: Capable::All, ..EcnRules::default() };
-    TcpParams { law: LawName::Prague, ecn: EcnMode::Accurate, codepoint: Codepoint::Ect1, ecn_rules, ..linux_6() }
+    linux_6().with(|p| {
+        p.controller.law = LawName::Prague;
+        p.ecn.mode = EcnMode::Accurate;
+        p.ecn.codepoint = Codepoint::Ect1;
+        p.ecn.ecn_rules = ecn_rules;
+    })
 }
 
 fn prague_0_5() -> TcpParams {
@@ -326,127 +327,128 @@ fn prague_0_5() -> TcpParams {
         pacing: PragueRate::LargestOfWindowAndFlight,
         ..PragueParams::default()
     };
-    TcpParams { prague: law, ..prague() }
+    prague().with(|p| p.controller.prague = law)
 }
 
 fn linux_6_bbr() -> TcpParams {
-    TcpParams { law: LawName::Bbr, ..linux_6() }
+    linux_6().with(|p| p.controller.law = LawName::Bbr)
 }
 
 fn bbr3() -> TcpParams {
-    TcpParams { law: LawName::Bbr3, ..linux_6() }
+    linux_6().with(|p| p.controller.law = LawName::Bbr3)
 }
 
 fn bbr3_google() -> TcpParams {
-    TcpParams { bbr3: Bbr3Params::google(), ..bbr3() }
+    bbr3().with(|p| p.controller.bbr3 = Bbr3Params::google())
 }
 
 fn ns2_reno() -> TcpParams {
-    TcpParams {
-        mss: Size(1000),
-        handshake: Handshake::Ns2,
-        initial_window_segments: 2,
-        grow_on_recovery_exit: Switch::On,
-        initial_ssthresh: Size(20_000),
-        window_limit_segments: 20,
-        restart_timer_on_retransmission: Switch::Off,
-        avoidance_counting: AvoidanceCounting::Fraction,
-        grow_when: GrowWhen::Always,
-        reduce_from: ReduceFrom::SmallerWindow,
-        recovery: Detection::Ns2Reno,
-        sack: Switch::Off,
-        rto: RtoProfile::CoarseTicks,
-        rto_initial: Dur::from_secs(3),
-        rto_min: Dur::from_millis(200),
-        rto_max: Dur::from_secs(60),
-        rto_tick: Dur::from_millis(10),
-        timestamp_echo: TimestampEcho::Bis,
-        paws: Paws::Off,
-        timeout_threshold: TimeoutThreshold::Every,
-        backoff_end: BackoffEnd::NewData,
-        rtt_sampling: RttSampling::PerWindow,
-        retries_max: 1_000_000,
-        idle_restart: Switch::Off,
-        nagle: Switch::Off,
-        delayed_ack: Dur::ZERO,
-        ..rfc()
-    }
+    rfc().with(|p| {
+        p.connection.mss = Size(1000);
+        p.connection.handshake = Handshake::Ns2;
+        p.window.initial_window_segments = 2;
+        p.window.grow_on_recovery_exit = Switch::On;
+        p.window.initial_ssthresh = Size(20_000);
+        p.window.window_limit_segments = 20;
+        p.timers.restart_timer_on_retransmission = Switch::Off;
+        p.window.avoidance_counting = AvoidanceCounting::Fraction;
+        p.window.grow_when = GrowWhen::Always;
+        p.window.reduce_from = ReduceFrom::SmallerWindow;
+        p.recovery.detection = Detection::Ns2Reno;
+        p.connection.sack = Switch::Off;
+        p.timers.rto = RtoProfile::CoarseTicks;
+        p.timers.rto_initial = Dur::from_secs(3);
+        p.timers.rto_min = Dur::from_millis(200);
+        p.timers.rto_max = Dur::from_secs(60);
+        p.timers.rto_tick = Dur::from_millis(10);
+        p.receiver.timestamp_echo = TimestampEcho::Bis;
+        p.connection.paws = Paws::Off;
+        p.timers.timeout_threshold = TimeoutThreshold::Every;
+        p.timers.backoff_end = BackoffEnd::NewData;
+        p.timers.rtt_sampling = RttSampling::PerWindow;
+        p.timers.retries_max = 1_000_000;
+        p.window.idle_restart = Switch::Off;
+        p.host.nagle = Switch::Off;
+        p.receiver.delayed_ack = Dur::ZERO;
+    })
 }
 
 fn ns2_tahoe() -> TcpParams {
-    TcpParams { recovery: Detection::Ns2Tahoe, ..ns2_reno() }
+    ns2_reno().with(|p| p.recovery.detection = Detection::Ns2Tahoe)
 }
 
 fn ns2_newreno() -> TcpParams {
-    TcpParams { recovery: Detection::Ns2Newreno, ..ns2_reno() }
+    ns2_reno().with(|p| p.recovery.detection = Detection::Ns2Newreno)
 }
 
 fn ns2_sack1() -> TcpParams {
-    TcpParams { recovery: Detection::Ns2Sack1, sack: Switch::On, grow_on_recovery_exit: Switch::Off, ..ns2_reno() }
+    ns2_reno().with(|p| {
+        p.recovery.detection = Detection::Ns2Sack1;
+        p.connection.sack = Switch::On;
+        p.window.grow_on_recovery_exit = Switch::Off;
+    })
 }
 
 /// The senders of [Gurtov 2004] chapter 4: ns-2's one-way agents with timestamps, the timer of RFC 2988 and delayed ACKs.
 fn gurtov_reno_sack() -> TcpParams {
-    TcpParams {
-        window_limit_segments: 150,
-        initial_ssthresh: Size(150_000),
-        timestamps: Switch::On,
-        timestamp_echo: TimestampEcho::Rfc1323,
-        backoff_end: BackoffEnd::Sample,
-        rto_min: Dur::from_secs(1),
-        rto_max: Dur::from_secs(64),
-        delayed_ack: Dur::from_millis(100),
-        spurious_response: SpuriousResponse::Full,
-        ..ns2_sack1()
-    }
+    ns2_sack1().with(|p| {
+        p.window.window_limit_segments = 150;
+        p.window.initial_ssthresh = Size(150_000);
+        p.connection.timestamps = Switch::On;
+        p.receiver.timestamp_echo = TimestampEcho::Rfc1323;
+        p.timers.backoff_end = BackoffEnd::Sample;
+        p.timers.rto_min = Dur::from_secs(1);
+        p.timers.rto_max = Dur::from_secs(64);
+        p.receiver.delayed_ack = Dur::from_millis(100);
+        p.undo.spurious_response = SpuriousResponse::Full;
+    })
 }
 
 fn gurtov_newreno_sack() -> TcpParams {
-    TcpParams { recovery: Detection::NewrenoSack, ..gurtov_reno_sack() }
+    gurtov_reno_sack().with(|p| p.recovery.detection = Detection::NewrenoSack)
 }
 
 fn gurtov_fack() -> TcpParams {
-    TcpParams { recovery: Detection::Fack, ..gurtov_reno_sack() }
+    gurtov_reno_sack().with(|p| p.recovery.detection = Detection::Fack)
 }
 
 /// ns-2's SACK sender in its habits (sizes, growth, an ACK for every segment, the timer as it was before October 2004), on the
 /// scoreboard of RFC 6675: ns-2's own costs a walk over the window per retransmission.
 fn sack_2006() -> TcpParams {
-    TcpParams {
-        mss: Size(1000),
-        initial_window_segments: 2,
-        avoidance_counting: AvoidanceCounting::Fraction,
-        grow_when: GrowWhen::Always,
-        reduce_from: ReduceFrom::SmallerWindow,
-        rto_initial: Dur::from_secs(3),
-        rto_min: Dur::from_secs(1),
-        rto_tick: Dur::from_millis(10),
-        restart_timer_on_retransmission: Switch::On,
-        retries_max: 1_000_000,
-        idle_restart: Switch::Off,
-        nagle: Switch::Off,
-        receive_buffer: Size(1 << 30),
-        delayed_ack: Dur::ZERO,
-        ..rfc()
-    }
+    rfc().with(|p| {
+        p.connection.mss = Size(1000);
+        p.window.initial_window_segments = 2;
+        p.window.avoidance_counting = AvoidanceCounting::Fraction;
+        p.window.grow_when = GrowWhen::Always;
+        p.window.reduce_from = ReduceFrom::SmallerWindow;
+        p.timers.rto_initial = Dur::from_secs(3);
+        p.timers.rto_min = Dur::from_secs(1);
+        p.timers.rto_tick = Dur::from_millis(10);
+        p.timers.restart_timer_on_retransmission = Switch::On;
+        p.timers.retries_max = 1_000_000;
+        p.window.idle_restart = Switch::Off;
+        p.host.nagle = Switch::Off;
+        p.receiver.receive_buffer = Size(1 << 30);
+        p.receiver.delayed_ack = Dur::ZERO;
+    })
 }
 
 fn sack_dcr() -> TcpParams {
-    TcpParams { dcr: DcrParams { wait: Wait::Timer, ..DcrParams::default() }, ..sack_2006() }
+    sack_2006().with(|p| p.recovery.dcr = DcrParams { wait: Wait::Timer, ..DcrParams::default() })
 }
 
 fn ltcp() -> TcpParams {
-    TcpParams { law: LawName::Ltcp, ..sack_2006() }
+    sack_2006().with(|p| p.controller.law = LawName::Ltcp)
 }
 
 fn ltcp_variable() -> TcpParams {
-    TcpParams { ltcp: LtcpParams { decrease: Decrease::Variable, ..LtcpParams::default() }, ..ltcp() }
+    ltcp().with(|p| p.controller.ltcp = LtcpParams { decrease: Decrease::Variable, ..LtcpParams::default() })
 }
 
 /// Chapter V of the thesis: the variable decrease and the adaptive threshold of RFC 4653.
 fn ltcp_dcr() -> TcpParams {
     let dcr = DcrParams { wait: Wait::NcrAggressive, growth: Switch::Off, ..DcrParams::default() };
-    TcpParams { dcr, ..ltcp_variable() }
+    ltcp_variable().with(|p| p.recovery.dcr = dcr)
 }
 
 fn early(curve: CurveName) -> EarlyParams {
@@ -454,35 +456,37 @@ fn early(curve: CurveName) -> EarlyParams {
 }
 
 fn pert() -> TcpParams {
-    TcpParams { early: early(CurveName::GentleRed), ..sack_2006() }
+    sack_2006().with(|p| p.controller.early = early(CurveName::GentleRed))
 }
 
 fn pert_rem() -> TcpParams {
-    TcpParams { early: early(CurveName::Rem), ..sack_2006() }
+    sack_2006().with(|p| p.controller.early = early(CurveName::Rem))
 }
 
 fn pert_pi() -> TcpParams {
-    TcpParams { early: early(CurveName::Pi), ..sack_2006() }
+    sack_2006().with(|p| p.controller.early = early(CurveName::Pi))
 }
 
 fn ltcp_pert() -> TcpParams {
-    TcpParams { early: EarlyParams { cost: Cost::Law, ..early(CurveName::GentleRed) }, ..ltcp_variable() }
+    ltcp_variable().with(|p| p.controller.early = EarlyParams { cost: Cost::Law, ..early(CurveName::GentleRed) })
 }
 
 fn tcp_ldp() -> TcpParams {
     let early = EarlyParams { cost: Cost::Law, falls: Falls::AtOnce, stale: Switch::On, ..early(CurveName::GentleRed) };
     let dcr = DcrParams { wait: Wait::Window, ..DcrParams::default() };
-    TcpParams { dcr, early, pacing: Pacing::Window, ..ltcp_variable() }
+    ltcp_variable().with(|p| {
+        p.recovery.dcr = dcr;
+        p.controller.early = early;
+        p.host.pacing = Pacing::Window;
+    })
 }
 
 fn ldp_1sample() -> TcpParams {
-    let ldp = tcp_ldp();
-    TcpParams { early: EarlyParams { pause_samples: 1, ..ldp.early.clone() }, ..ldp }
+    tcp_ldp().with(|p| p.controller.early.pause_samples = 1)
 }
 
 fn ldp_100sample() -> TcpParams {
-    let ldp = tcp_ldp();
-    TcpParams { early: EarlyParams { pause_samples: 100, ..ldp.early.clone() }, ..ldp }
+    tcp_ldp().with(|p| p.controller.early.pause_samples = 100)
 }
 
 /// Names of all presets.
@@ -521,7 +525,7 @@ pub fn read(value: &Value, path: &str) -> Result<TcpParams, ConfigError> {
         Value::Object(table) => Value::Object(renamed(table, path)?),
         other => other,
     };
-    let params: TcpParams = crate::bundle::read(&value, path, &names(), preset)?;
+    let params = table::read(&crate::bundle::merged(&value, path, &names(), preset)?, path)?;
     params.check(path)?;
     Ok(params)
 }

@@ -191,7 +191,7 @@ impl Sender {
     }
     /// Room in the socket's send buffer.
     pub fn send_space(&self, p: &TcpParams) -> u64 {
-        p.send_buffer.0.saturating_sub(self.data_end - self.una.min(self.data_end))
+        p.host.send_buffer.0.saturating_sub(self.data_end - self.una.min(self.data_end))
     }
     pub fn open_window(&mut self, edge: u64) {
         self.window_edge = self.window_edge.max(edge);
@@ -231,11 +231,11 @@ impl Sender {
         View {
             una: self.una,
             nxt: self.nxt,
-            mss: p.mss.0,
-            dupthresh: p.dupthresh,
+            mss: p.connection.mss.0,
+            dupthresh: p.recovery.dupthresh,
             phase: self.phase,
             recovery_point: self.recovery_point,
-            limited_transmit: p.limited_transmit.on(),
+            limited_transmit: p.recovery.limited_transmit.on(),
             cwnd: self.law.cwnd(),
             handshake_rtt: self.handshake_rtt,
         }
@@ -247,7 +247,11 @@ impl Sender {
     #[inline]
     fn cwnd(&self, p: &TcpParams) -> f64 {
         let c = self.law.cwnd();
-        if p.window_limit_segments == 0 { c } else { c.min(f64::from(p.window_limit_segments) * real(p.mss.0)) }
+        if p.window.window_limit_segments == 0 {
+            c
+        } else {
+            c.min(f64::from(p.window.window_limit_segments) * real(p.connection.mss.0))
+        }
     }
 
     /// An acknowledgement arrives. `pkt.ack` is above zero and the handshake is done.
@@ -334,7 +338,7 @@ impl Sender {
         let is_partial = matches!(verdict, Verdict::Partial { .. });
         let first_partial = !is_partial || self.restarts_timer_on_partial();
         // A window below one segment releases nothing more: only the timer can open it again (ns-2).
-        let stuck = !self.sent_everything() && self.law.cwnd() < real(p.mss.0);
+        let stuck = !self.sent_everything() && self.law.cwnd() < real(p.connection.mss.0);
         if self.outstanding() == 0 && !stuck {
             self.timer = Time::NEVER;
         } else if first_partial {
@@ -368,7 +372,7 @@ impl Sender {
 
     /// Whether some new segment could be sent now, as far as data and the peer's window go.
     fn has_new_data(&self, p: &TcpParams) -> bool {
-        let len = p.mss.0.min(self.data_end.saturating_sub(self.nxt));
+        let len = p.connection.mss.0.min(self.data_end.saturating_sub(self.nxt));
         !self.sent_everything() && (len > 0 || self.closing) && self.nxt + len <= self.window_edge
     }
 
@@ -402,7 +406,7 @@ impl Sender {
                 }
                 if policy.partial_retransmits {
                     self.law.change(Change::Deflate(deflate as f64));
-                    if p.rtt_sampling == RttSampling::PerWindow && self.timed.is_some_and(|t| self.una >= t.0) {
+                    if p.timers.rtt_sampling == RttSampling::PerWindow && self.timed.is_some_and(|t| self.una >= t.0) {
                         self.timed = None;
                     }
                     self.retransmit_first(p, line);
@@ -425,7 +429,7 @@ impl Sender {
 
     /// The one gate: every reduction of the window passes here.
     fn congested(&mut self, why: Trigger, p: &TcpParams, line: &mut impl Line) {
-        let base = match p.reduce_from {
+        let base = match p.window.reduce_from {
             // RFC 5681 section 3.2 step 2: what limited transmit has sent beyond the window does not count.
             ReduceFrom::Flight => {
                 let just_left = if why == Trigger::Echo { self.acked_now } else { 0 };
@@ -502,7 +506,7 @@ impl Sender {
         self.stats.last_timeout_at = now.into();
         self.timeouts_in_a_row += 1;
         line.note(EventKind::Timeout, self.una, 0, 0);
-        if self.timeouts_in_a_row > p.retries_max {
+        if self.timeouts_in_a_row > p.timers.retries_max {
             self.gave_up = true;
             return;
         }
@@ -518,10 +522,10 @@ impl Sender {
         }
         let hold = match self.phase {
             // RFC 5681: the threshold is held when the same segment times out again; ns-2 halves every time.
-            Phase::Timeout { .. } if repeated && p.timeout_threshold == TimeoutThreshold::First => true,
+            Phase::Timeout { .. } if repeated && p.timers.timeout_threshold == TimeoutThreshold::First => true,
             _ if self.ecn.answers == EchoAnswers::BeyondRecoveryPoint => self.ecn.answered_last,
             Phase::Timeout { .. } => false,
-            Phase::Recovery { .. } => p.timeout_in_recovery == TimeoutInRecovery::Hold,
+            Phase::Recovery { .. } => p.recovery.timeout_in_recovery == TimeoutInRecovery::Hold,
             Phase::Echo { .. } => !Needs::of(p).apart,
             Phase::Open => false,
         };
@@ -541,13 +545,14 @@ impl Sender {
         self.probe_budget = None;
         if episode != Episode::Refused {
             let retransmitted_end = self.board.first().map_or(self.una, Sent::end);
-            self.spurious.start(&Expiry { high: self.nxt, retransmitted_end, stamp: stamp(now, p.timestamp_tick) });
+            let stamp = stamp(now, p.connection.timestamp_tick);
+            self.spurious.start(&Expiry { high: self.nxt, retransmitted_end, stamp });
         }
         if self.spurious.is_active() {
             self.board.clear_lost();
             self.board.mark_first_lost();
         } else {
-            self.board.mark_all_lost(p.sack_after_timeout, u64::MAX);
+            self.board.mark_all_lost(p.recovery.sack_after_timeout, u64::MAX);
             if let Some(time) = late_before {
                 self.board.spare_sent_after(time);
             }
@@ -560,9 +565,9 @@ impl Sender {
 
     /// A retransmission by the peer arrived: with the defect it counts as a duplicate ACK for F-RTO.
     pub fn on_peer_retransmission(&mut self, p: &TcpParams, line: &mut impl Line) {
-        if self.spurious.is_active() && p.frto_peer_retransmissions == PeerRetransmissions::CountAsDuplicate {
+        if self.spurious.is_active() && p.undo.frto_peer_retransmissions == PeerRetransmissions::CountAsDuplicate {
             self.spurious.stop();
-            self.board.mark_lost_but_retransmitted(p.sack_after_timeout, self.spurious.high());
+            self.board.mark_lost_but_retransmitted(p.recovery.sack_after_timeout, self.spurious.high());
             self.law.change(Change::StartFrom(2.0 * self.law.window().mss()));
             self.probe_budget = None;
             self.transmit(p, line);

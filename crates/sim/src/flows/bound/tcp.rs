@@ -35,7 +35,7 @@ fn equip(conn: &mut Connection, app: &App, seen: Vantage, tcp: &TcpParams, own: 
     if let App::Reader(r) = app {
         r.begin(conn);
     }
-    if seen == Vantage::Sender && tcp.early.is_on() {
+    if seen == Vantage::Sender && tcp.controller.early.is_on() {
         let rng = own.streams.named(&format!("flow/{flow}/tcp/early"));
         conn.sender().predict(tcp, rng);
     }
@@ -43,7 +43,7 @@ fn equip(conn: &mut Connection, app: &App, seen: Vantage, tcp: &TcpParams, own: 
         let rng = own.streams.named(&format!("flow/{flow}/tcp/law"));
         conn.sender().law.take_dice(rng);
     }
-    if tcp.ack_habit.is_on() {
+    if tcp.receiver.ack_habit.is_on() {
         let side = if seen == Vantage::Sender { "sender" } else { "receiver" };
         conn.rx.accustom(tcp, own.streams.named(&format!("flow/{flow}/tcp/acks/{side}")));
     }
@@ -169,7 +169,7 @@ impl Stream for Connection {
 
     #[inline(always)]
     fn buffer(&self) -> u64 {
-        self.params().send_buffer.0
+        self.params().host.send_buffer.0
     }
 
     #[inline(always)]
@@ -188,10 +188,10 @@ impl Stream for Connection {
     /// if there is a whole one to be sent already.
     fn quiet_space(&self) -> u64 {
         // Where the kernel's memory for what is written is modelled, every write counts.
-        if self.params().writing == Writing::AsMemoryAllows {
+        if self.params().host.writing == Writing::AsMemoryAllows {
             return 0;
         }
-        let (mss, unsent) = (self.params().mss.0, self.unsent());
+        let (mss, unsent) = (self.params().connection.mss.0, self.unsent());
         let most = if unsent >= mss { u64::MAX } else { mss - 1 - unsent };
         most.min(self.send_space())
     }

@@ -99,7 +99,7 @@ impl Connection {
 
     #[cold]
     fn paws_drops(&self, has_data: bool) -> bool {
-        match self.params.paws {
+        match self.params.connection.paws {
             Paws::Off => false,
             Paws::Rfc7323 => true,
             Paws::DataOnly => has_data,
@@ -149,7 +149,7 @@ impl Connection {
             State::SynReceived | State::Established => {
                 let is_exact = p.seq == self.rx.next;
                 let is_inside = self.rx.next <= p.seq && p.seq < self.rx.edge;
-                if is_exact || (is_inside && self.params.reset_rule == ResetRule::Rfc793) {
+                if is_exact || (is_inside && self.params.connection.reset_rule == ResetRule::Rfc793) {
                     self.end(State::Aborted, io);
                 } else if is_inside {
                     self.challenge(io);

@@ -95,7 +95,7 @@ impl Connection {
     pub(super) fn on_fin(&mut self, io: &mut impl Io) {
         if !self.rx.fin_reached() || self.state != State::Established {
             self.quiet_until = match self.state {
-                State::Done => io.now() + self.params.time_wait.0,
+                State::Done => io.now() + self.params.connection.time_wait.0,
                 _ => self.quiet_until,
             };
             return;
@@ -136,7 +136,7 @@ impl Connection {
         }
         let now = io.now();
         self.closed_at = now.into();
-        self.quiet_until = now + self.params.time_wait.0;
+        self.quiet_until = now + self.params.connection.time_wait.0;
         io.note(EventKind::Close, self.tx.nxt(), 0, 0);
         if state == State::Done {
             self.remember(now, io);

@@ -110,5 +110,5 @@ impl Habit {
 
 /// Refuses a habit that makes no sense.
 pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
-    p.ack_habit.check().map_err(|e| e.under(&at("ack_habit")))
+    p.receiver.ack_habit.check().map_err(|e| e.under(&at("ack_habit")))
 }

@@ -2,7 +2,6 @@
 //!
 //! Both ends may open at once (rfc9293 section 3.5, figure 8): each answers the other's SYN with a SYN-ACK.
 
-use super::super::params::TcpParams;
 use super::super::policies::{LateSyn, SynAckTimer, SynOptions, ThirdSegment};
 use super::super::{Io, stamp};
 use super::wire::IP_TCP_HEADER;
@@ -132,9 +131,9 @@ impl Connection {
     pub(super) fn agree(&mut self, p: &Packet, ext: Option<&Ext>) {
         let e = ext.copied().unwrap_or_default();
         let is_assumed = self.policies.syn_options == SynOptions::Assumed;
-        self.agreed.sack = self.params.sack.on() && (e.sack_permitted || is_assumed);
-        self.agreed.timestamps = self.params.timestamps.on() && p.ts_val != 0;
-        self.agreed.scaled = is_assumed || (self.params.window_scaling.on() && e.wscale.is_some());
+        self.agreed.sack = self.params.connection.sack.on() && (e.sack_permitted || is_assumed);
+        self.agreed.timestamps = self.params.connection.timestamps.on() && p.ts_val != 0;
+        self.agreed.scaled = is_assumed || (self.params.connection.window_scaling.on() && e.wscale.is_some());
         self.agree_on_ecn(p, ext);
         if !is_assumed {
             self.heed_mss(e.mss);
@@ -151,8 +150,8 @@ impl Connection {
         let stamps = if self.agreed.timestamps { u64::from(self.agreed.option_bytes.stamped_data) } else { 0 };
         let options = stamps + self.agreed.option_room;
         let most = named.saturating_sub(options).max(1);
-        if most < self.params.mss.0 {
-            let params = TcpParams { mss: Size(most), ..(*self.params).clone() };
+        if most < self.params.connection.mss.0 {
+            let params = (*self.params).clone().with(|p| p.connection.mss = Size(most));
             if let Some(tx) = self.tx.get_mut() {
                 tx.use_mss(most);
             }
@@ -163,13 +162,13 @@ impl Connection {
     /// The size that our SYN names: a full segment, with the option that every segment may bear (rfc9293 section 3.7.1).
     fn mss_named(&self) -> u64 {
         let p = &self.params;
-        let options = if p.timestamps.on() { u64::from(self.agreed.option_bytes.stamped_data) } else { 0 };
-        p.mss_option.map_or(self.own_mss + options, |m| m.0)
+        let options = if p.connection.timestamps.on() { u64::from(self.agreed.option_bytes.stamped_data) } else { 0 };
+        p.connection.mss_option.map_or(self.own_mss + options, |m| m.0)
     }
 
     pub(super) fn on_syn_timeout(&mut self, io: &mut impl Io) {
         self.syn_retransmissions += 1;
-        if self.syn_retransmissions > self.params.retries_max {
+        if self.syn_retransmissions > self.params.timers.retries_max {
             self.end(State::Aborted, io);
             return;
         }
@@ -189,8 +188,8 @@ impl Connection {
         out.set_ecn(ecn);
         out.seq = 0;
         out.wnd = self.rx.window(p).min(65535) as u32;
-        if p.timestamps.on() && (!answering || self.agreed.timestamps) {
-            out.ts_val = stamp(now, self.params.timestamp_tick);
+        if p.connection.timestamps.on() && (!answering || self.agreed.timestamps) {
+            out.ts_val = stamp(now, self.params.connection.timestamp_tick);
         }
         if self.syn_retransmissions > 0 || self.answered_again {
             out.meta = Meta(out.meta.0 | Meta::REXMIT);
@@ -198,8 +197,9 @@ impl Connection {
         let is_bare = self.policies.syn_options == SynOptions::Assumed;
         let ext = Ext {
             mss: self.mss_named() as u16,
-            wscale: (p.window_scaling.on() && (!answering || self.agreed.scaled)).then_some(self.scale_shift()),
-            sack_permitted: p.sack.on() && (!answering || self.agreed.sack),
+            wscale: (p.connection.window_scaling.on() && (!answering || self.agreed.scaled))
+                .then_some(self.scale_shift()),
+            sack_permitted: p.connection.sack.on() && (!answering || self.agreed.sack),
             accecn,
             ..Ext::default()
         };
@@ -215,7 +215,7 @@ impl Connection {
 
     /// RFC 7323: the smallest shift with which 16 bits cover the receive buffer.
     fn scale_shift(&self) -> u8 {
-        (0..14).find(|s| self.params.receive_buffer.0 >> s <= 65535).unwrap_or(14)
+        (0..14).find(|s| self.params.receiver.receive_buffer.0 >> s <= 65535).unwrap_or(14)
     }
 }
 

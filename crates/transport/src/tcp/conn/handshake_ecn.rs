@@ -50,7 +50,7 @@ impl Connection {
                 (flags, Ecn::NotEct, None)
             }
             Agreed::Accurate => {
-                let option = Feedback::first_option(p.ecn_rules.option).filter(|_| tries == 0);
+                let option = Feedback::first_option(p.ecn.ecn_rules.option).filter(|_| tries == 0);
                 (flags.with_ace(told(self.shaking.syn_arrived)), CodePoints::of_syn(p), option)
             }
         }
@@ -60,15 +60,15 @@ impl Connection {
     pub(super) fn agree_on_ecn(&mut self, p: &Packet, ext: Option<&Ext>) {
         let (params, is_answer) = (&self.params, p.flags.has(TcpFlags::ACK));
         let agreed = match is_answer {
-            true => conclude(params.ecn, params.ecn_rules.request, p.flags.ace()),
-            false => answer(params.ecn, p.flags.ace(), p.ecn()).0,
+            true => conclude(params.ecn.mode, params.ecn.ecn_rules.request, p.flags.ace()),
+            false => answer(params.ecn.mode, p.flags.ace(), p.ecn()).0,
         };
         self.shaking.syn_arrived = p.ecn();
         self.agreed.codepoints = CodePoints::of(agreed, params, self.policies.retransmission_ect);
-        self.rx.feedback.begin(agreed, params.ecn_rules.option);
+        self.rx.feedback.begin(agreed, params.ecn.ecn_rules.option);
         let has_option = ext.is_some_and(|e| e.accecn.is_some());
         if agreed == Agreed::Accurate {
-            let reserves = params.ecn_rules.option == OptionRule::Always && (has_option || !is_answer);
+            let reserves = params.ecn.ecn_rules.option == OptionRule::Always && (has_option || !is_answer);
             self.agreed.option_room = if reserves { OPTION_MAX } else { 0 };
             if has_option {
                 self.rx.feedback.hear_option();
@@ -93,7 +93,7 @@ impl Connection {
         };
         let Some(arrived) = heard(p.flags.ace()) else { return };
         self.shaking.syn_was_marked = arrived == Ecn::Ce;
-        if is_mangled(sent, arrived, self.params.ecn_rules.path_test) {
+        if is_mangled(sent, arrived, self.params.ecn.ecn_rules.path_test) {
             self.agreed.codepoints = CodePoints::NONE;
         }
     }
@@ -141,7 +141,7 @@ impl Connection {
             self.sender().ecn.is_deaf = true;
         }
         let Some(arrived) = heard(ace) else { return };
-        if is_mangled(CodePoints::of_syn(&params), arrived, params.ecn_rules.path_test) {
+        if is_mangled(CodePoints::of_syn(&params), arrived, params.ecn.ecn_rules.path_test) {
             self.agreed.codepoints = CodePoints::NONE;
         }
         if arrived == Ecn::Ce {

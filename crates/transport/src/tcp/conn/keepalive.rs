@@ -65,9 +65,9 @@ pub struct Keepalive {
 impl Connection {
     /// The connection exists now.
     pub(super) fn watch_peer(&mut self, now: Time) {
-        if self.params.keepalive.is_on() {
+        if self.params.connection.keepalive.is_on() {
             self.keepalive = Some(Box::new(Keepalive { heard_at: now, unanswered: 0 }));
-            self.own_timer = now + self.params.keepalive.idle;
+            self.own_timer = now + self.params.connection.keepalive.idle;
         }
     }
 
@@ -80,7 +80,7 @@ impl Connection {
 
     /// It is time to see whether the peer is alive.
     pub(super) fn on_silence(&mut self, io: &mut impl Io) {
-        let (now, params) = (io.now(), self.params.keepalive);
+        let (now, params) = (io.now(), self.params.connection.keepalive);
         self.own_timer = Time::NEVER;
         let Some(k) = &mut self.keepalive else { return };
         let quiet_until = k.heard_at + params.idle;

@@ -6,24 +6,26 @@ use crate::tcp::TcpParams;
 use std::sync::Arc;
 
 macro_rules! live {
-    ($($key:ident)*) => {
+    ($($group:ident: $($key:ident)*;)*) => {
         /// Keys that may change while a connection lives.
-        pub const KEYS: &[&str] = &[$(stringify!($key)),*];
+        pub const KEYS: &[&str] = &[$($(stringify!($key)),*),*];
 
         impl TcpParams {
             /// Takes these over, and leaves the others as they are.
             pub fn adopt(&mut self, new: &TcpParams) {
-                $(self.$key = new.$key;)*
+                $($(self.$group.$key = new.$group.$key;)*)*
             }
         }
     };
 }
 
 live! {
-    rto_min rto_max restart_timer_on_retransmission timeout_in_recovery retransmit_overdue retries_max timeout_threshold backoff_end
-    spurious_response spurious_timer spurious_timer_step spurious_unlock sack_after_timeout
-    limited_transmit idle_restart nagle final_segment send_buffer max_burst_segments window_limit_segments
-    window_moderation grow_when delayed_ack delayed_ack_timer ack_every_segments sack_blocks timestamp_echo
+    timers: rto_min rto_max restart_timer_on_retransmission retries_max timeout_threshold backoff_end;
+    recovery: timeout_in_recovery retransmit_overdue sack_after_timeout limited_transmit;
+    undo: spurious_response spurious_timer spurious_timer_step spurious_unlock;
+    window: idle_restart max_burst_segments window_limit_segments window_moderation grow_when;
+    host: nagle final_segment send_buffer;
+    receiver: delayed_ack delayed_ack_timer ack_every_segments sack_blocks timestamp_echo;
 }
 
 impl Connection {

@@ -128,9 +128,9 @@ pub struct Connection {
 impl Connection {
     pub fn new(params: Arc<TcpParams>, peer: u32, close_with_peer: CloseRule) -> Connection {
         let (rx, policies) = (Receiver::new(&params), Policies::of(&params));
-        let ssthresh_initial = params.initial_ssthresh.0;
+        let ssthresh_initial = params.window.initial_ssthresh.0;
         Connection {
-            own_mss: params.mss.0,
+            own_mss: params.connection.mss.0,
             params,
             state: State::Closed,
             tx: Sending::default(),
@@ -198,7 +198,7 @@ impl Connection {
 
     /// Room in the socket's send buffer.
     pub fn send_space(&self) -> u64 {
-        self.tx.get().map_or(self.params.send_buffer.0, |tx| tx.send_space(&self.params))
+        self.tx.get().map_or(self.params.host.send_buffer.0, |tx| tx.send_space(&self.params))
     }
 
     /// Bytes that have been written and never sent.

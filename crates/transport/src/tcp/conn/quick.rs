@@ -87,23 +87,23 @@ pub struct QuickAcks {
 
 impl QuickAcks {
     pub fn asked_for(p: &TcpParams) -> Option<Box<QuickAcks>> {
-        (p.delayed_ack_timer == DelayedAckTimer::Learnt).then(|| Box::new(QuickAcks::new(p)))
+        (p.receiver.delayed_ack_timer == DelayedAckTimer::Learnt).then(|| Box::new(QuickAcks::new(p)))
     }
 
     fn new(p: &TcpParams) -> QuickAcks {
-        let tick = Dur(p.rto_tick.0.max(1));
+        let tick = Dur(p.timers.rto_tick.0.max(1));
         QuickAcks {
             tick,
-            least: (p.delayed_ack.0 / tick.0).max(1),
+            least: (p.receiver.delayed_ack.0 / tick.0).max(1),
             wait: 0,
             quick: 0,
             last_at: 0,
-            segment: p.mss.0.min(536),
+            segment: p.connection.mss.0.min(536),
             smaller: 0,
             pushed: false,
             acked_to: 1,
             srtt: None,
-            rto: p.rto_initial.0 / tick.0,
+            rto: p.timers.rto_initial.0 / tick.0,
         }
     }
 

@@ -64,9 +64,9 @@ impl Receiver {
     /// What is left of the buffer, as far as it is worth telling.
     #[cold]
     pub(super) fn window_beside_unread(&self, p: &TcpParams) -> u64 {
-        let free = p.receive_buffer.0.saturating_sub(self.unread());
+        let free = p.receiver.receive_buffer.0.saturating_sub(self.unread());
         let offered = self.edge.saturating_sub(self.next);
-        let least = (p.receive_buffer.0 / 2).min(p.mss.0);
+        let least = (p.receiver.receive_buffer.0 / 2).min(p.connection.mss.0);
         if free >= offered + least { free } else { offered }
     }
 
@@ -80,7 +80,7 @@ impl Receiver {
             Some(g) => g.tells_of_room(offered, self.waiting()),
             None => {
                 let more = self.window_beside_unread(p).saturating_sub(offered);
-                more > 0 && more >= (p.receive_buffer.0 / 2).min(2 * p.mss.0)
+                more > 0 && more >= (p.receiver.receive_buffer.0 / 2).min(2 * p.connection.mss.0)
             }
         }
     }

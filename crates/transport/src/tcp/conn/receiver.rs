@@ -122,7 +122,7 @@ impl Receiver {
             ranges: None,
             unacked: 0,
             delack_at: Time::NEVER,
-            quick_left: p.quick_acks,
+            quick_left: p.receiver.quick_acks,
             feedback: Feedback::default(),
             fin_at: None,
             cause: Time::ZERO,
@@ -135,7 +135,7 @@ impl Receiver {
             twice: None,
             habit: None,
             quick: QuickAcks::asked_for(p),
-            growing: (p.receive_window == ReceiveWindow::Growing).then(|| Box::new(Growing::new(p))),
+            growing: (p.receiver.receive_window == ReceiveWindow::Growing).then(|| Box::new(Growing::new(p))),
             old_segment: Policies::of(p).old_segment,
             stats: ReceiverStats::default(),
         }
@@ -143,7 +143,7 @@ impl Receiver {
 
     /// Gives the host its habit of acknowledging, and the dice for it.
     pub fn accustom(&mut self, p: &TcpParams, rng: Rng) {
-        self.habit = p.ack_habit.is_on().then(|| Box::new(Habit::new(p.ack_habit.clone(), rng)));
+        self.habit = p.receiver.ack_habit.is_on().then(|| Box::new(Habit::new(p.receiver.ack_habit.clone(), rng)));
     }
 
     /// A SYN came, and its acknowledgement leaves with the SYN-ACK: so far that is what was last acknowledged (RFC 7323
@@ -204,7 +204,7 @@ impl Receiver {
         if p.ts_val != 0 && self.renews_echo(p.ts_val, (left, right), params) {
             self.ts_recent = p.ts_val;
         }
-        if params.dsack.on() && p.payload > 0 && self.has(left, right) {
+        if params.undo.dsack.on() && p.payload > 0 && self.has(left, right) {
             self.twice = Some(Box::new((left, left + u64::from(p.payload))));
             self.feedback.on_duplicate();
         }
@@ -256,7 +256,7 @@ impl Receiver {
     #[inline]
     fn renews_echo(&self, value: u32, (left, right): (u64, u64), params: &TcpParams) -> bool {
         let next = left <= self.last_ack_sent && self.last_ack_sent < right;
-        match params.timestamp_echo {
+        match params.receiver.timestamp_echo {
             TimestampEcho::Rfc1323 => next,
             TimestampEcho::Bis => left <= self.last_ack_sent && !is_older(value, self.ts_recent),
         }
@@ -272,14 +272,14 @@ impl Receiver {
             return AckNow::Yes;
         }
         let chunk = self.habit.as_ref().map_or(0, |h| h.chunk);
-        let every = if chunk > 0 { chunk } else { params.ack_every_segments };
-        if fin || params.delayed_ack.0 == 0 || self.unacked >= every {
+        let every = if chunk > 0 { chunk } else { params.receiver.ack_every_segments };
+        if fin || params.receiver.delayed_ack.0 == 0 || self.unacked >= every {
             return AckNow::Yes;
         }
         if self.delack_at == Time::NEVER {
-            let tick = params.delayed_ack.0;
-            self.delack_at = match params.delayed_ack_timer {
-                DelayedAckTimer::PerSegment | DelayedAckTimer::Learnt => now + params.delayed_ack,
+            let tick = params.receiver.delayed_ack.0;
+            self.delack_at = match params.receiver.delayed_ack_timer {
+                DelayedAckTimer::PerSegment | DelayedAckTimer::Learnt => now + params.receiver.delayed_ack,
                 DelayedAckTimer::Heartbeat => Time((now.0 / tick + 1) * tick),
             };
         }
@@ -340,7 +340,7 @@ impl Receiver {
 
     /// Another timer of delayed ACKs, perhaps: what is to be learnt is learnt from now on.
     pub fn retime(&mut self, p: &TcpParams) {
-        if self.quick.is_some() != (p.delayed_ack_timer == DelayedAckTimer::Learnt) {
+        if self.quick.is_some() != (p.receiver.delayed_ack_timer == DelayedAckTimer::Learnt) {
             self.quick = QuickAcks::asked_for(p);
         }
     }
@@ -403,7 +403,7 @@ impl Receiver {
 
     /// The window last sent.
     fn window_sent(&self, p: &TcpParams) -> u64 {
-        self.growing.as_ref().map_or(p.receive_buffer.0, |g| g.offered())
+        self.growing.as_ref().map_or(p.receiver.receive_buffer.0, |g| g.offered())
     }
 
     /// An ACK (or a segment that carries one) has been sent.
@@ -431,7 +431,7 @@ impl Receiver {
     /// inside the window that was offered for it (its right edge never moves back, RFC 9293 section 3.8.6).
     pub fn window(&self, params: &TcpParams) -> u64 {
         match &self.growing {
-            None if self.read_to == AT_ONCE => params.receive_buffer.0,
+            None if self.read_to == AT_ONCE => params.receiver.receive_buffer.0,
             None => self.window_beside_unread(params),
             Some(g) => g.window(self.next, self.waiting()),
         }

@@ -86,14 +86,23 @@ enum State {
 
 impl Rtt {
     pub fn new(p: &TcpParams) -> Rtt {
-        let state = match p.rto {
+        let state = match p.timers.rto {
             RtoProfile::Rfc6298 => State::Rfc,
             RtoProfile::PeakDeviation | RtoProfile::PeakDeviationPerAck => {
                 State::Peak { srtt: 0, mdev: 0, mdev_max: 0, rttvar: 0, window_end: 0 }
             }
             RtoProfile::CoarseTicks => State::Ticks { srtt: 0, rttvar: 0 },
         };
-        Rtt { srtt: None, rttvar_ns: 0.0, srtt_ns: 0.0, state, base: p.rto_initial, backoff: 0, kept: 0, raised: 0 }
+        Rtt {
+            srtt: None,
+            rttvar_ns: 0.0,
+            srtt_ns: 0.0,
+            state,
+            base: p.timers.rto_initial,
+            backoff: 0,
+            kept: 0,
+            raised: 0,
+        }
     }
 
     /// The estimator of a connection whose SYN timed out: at least 3 s until the first sample (RFC 6298 section 5.7).
@@ -101,7 +110,7 @@ impl Rtt {
     /// side that answers (`backoff` 0) keeps no timer of its own until the connection exists.
     pub fn after_syn_loss(p: &TcpParams, backoff: u32) -> Rtt {
         let fresh = Rtt::new(p);
-        match p.rto {
+        match p.timers.rto {
             RtoProfile::PeakDeviation | RtoProfile::PeakDeviationPerAck => Rtt { backoff, ..fresh },
             _ => Rtt { base: fresh.base.max(Dur::from_secs(3)), ..fresh },
         }
@@ -111,15 +120,15 @@ impl Rtt {
     pub fn rto(&self, p: &TcpParams) -> Dur {
         let mut v = self.base;
         if self.raised > 0 {
-            v = v.max(p.rto_min + p.spurious_timer_step.saturating_mul(u64::from(self.raised)));
+            v = v.max(p.timers.rto_min + p.undo.spurious_timer_step.saturating_mul(u64::from(self.raised)));
         }
         for _ in 0..self.backoff.min(40) {
             v = v.saturating_mul(2);
-            if v > p.rto_max {
+            if v > p.timers.rto_max {
                 break;
             }
         }
-        Dur(v.0.min(p.rto_max.0))
+        Dur(v.0.min(p.timers.rto_max.0))
     }
 
     /// What is worth remembering; nothing in the other profiles, before the first sample, or after a timeout.
@@ -133,11 +142,11 @@ impl Rtt {
     /// Starts from what is remembered where that is larger: the SYN was small and says little of full packets.
     pub fn recall(&mut self, known: Path, p: &TcpParams) {
         let State::Peak { srtt, mdev, mdev_max, rttvar, .. } = &mut self.state else { return };
-        let tick = p.rto_tick.0.max(1);
+        let tick = p.timers.rto_tick.0.max(1);
         *srtt = known.srtt.max(*srtt);
         if known.var > *mdev {
             *mdev = known.var;
-            *mdev_max = known.var.max((p.rto_min.0 / tick) as i64);
+            *mdev_max = known.var.max((p.timers.rto_min.0 / tick) as i64);
             *rttvar = *mdev_max;
         }
         self.base = Dur((((*srtt >> 3) + *rttvar) as u64) * tick);
@@ -166,8 +175,8 @@ impl Rtt {
     pub fn rttvar(&self, p: &TcpParams) -> Dur {
         match self.state {
             State::Rfc => Dur(self.rttvar_ns as i64 as u64),
-            State::Peak { rttvar, .. } => Dur(rttvar as u64 * p.rto_tick.0),
-            State::Ticks { rttvar, .. } => Dur(rttvar as u64 * p.rto_tick.0 / 4),
+            State::Peak { rttvar, .. } => Dur(rttvar as u64 * p.timers.rto_tick.0),
+            State::Ticks { rttvar, .. } => Dur(rttvar as u64 * p.timers.rto_tick.0 / 4),
         }
     }
     pub fn estimate(&self, p: &TcpParams) -> Estimate {
@@ -176,7 +185,7 @@ impl Rtt {
 
     /// A timeout was spurious: `reached` is the back-off that its episode came to, `r` the sample that told.
     pub fn on_spurious(&mut self, r: Option<Dur>, reached: u32, now: crosswind_base::Time, p: &TcpParams) {
-        match (p.spurious_timer, r) {
+        match (p.undo.spurious_timer, r) {
             (SpuriousTimer::Reseed, Some(r)) => {
                 let fresh = Rtt::new(p);
                 (self.state, self.srtt, self.srtt_ns, self.rttvar_ns) = (fresh.state, None, 0.0, 0.0);
@@ -202,13 +211,13 @@ impl Rtt {
     /// RFC 4015 step 9: the estimator after a spurious timeout is the larger of what it was and of what one sample of new
     /// data would make of a fresh one.
     pub fn lift(&mut self, before: Estimate, r: Dur, p: &TcpParams) {
-        let tick = p.rto_tick.0.max(1);
+        let tick = p.timers.rto_tick.0.max(1);
         let (srtt, rttvar) = (Dur(before.srtt.0 + 2 * tick).max(r), before.rttvar.max(Dur(r.0 / 2)));
         let ticks = |d: Dur| (d.0 / tick).max(1) as i64;
         match &mut self.state {
             State::Rfc => {
                 (self.srtt_ns, self.rttvar_ns) = (srtt.0 as i64 as f64, rttvar.0 as i64 as f64);
-                self.base = Dur(srtt.0 + (4 * rttvar.0).max(tick)).max(p.rto_min);
+                self.base = Dur(srtt.0 + (4 * rttvar.0).max(tick)).max(p.timers.rto_min);
             }
             State::Peak { srtt: s, mdev, mdev_max, rttvar: v, .. } => {
                 (*s, *mdev) = (ticks(srtt) << 3, ticks(rttvar) << 2);
@@ -218,7 +227,7 @@ impl Rtt {
             }
             State::Ticks { srtt: s, rttvar: v } => {
                 (*s, *v) = (ticks(srtt) << 3, ticks(rttvar) << 2);
-                self.base = Dur(ticks_rto(*s, *v, tick).max(p.rto_min.0));
+                self.base = Dur(ticks_rto(*s, *v, tick).max(p.timers.rto_min.0));
             }
         }
         self.srtt = Some(srtt);
@@ -229,10 +238,10 @@ impl Rtt {
         match &mut self.state {
             State::Rfc => self.sample_rfc(rtt, p),
             State::Peak { srtt, mdev, mdev_max, rttvar, window_end } => {
-                let tick = p.rto_tick.0.max(1);
-                let floor = (p.rto_min.0 / tick) as i64;
+                let tick = p.timers.rto_tick.0.max(1);
+                let floor = (p.timers.rto_min.0 / tick) as i64;
                 let m = (rtt.0 / tick).max(1) as i64;
-                let is_early = p.rto == RtoProfile::PeakDeviationPerAck;
+                let is_early = p.timers.rto == RtoProfile::PeakDeviationPerAck;
                 if *srtt == 0 {
                     *srtt = m << 3;
                     *mdev = if is_early { m << 2 } else { m << 1 };
@@ -253,9 +262,9 @@ impl Rtt {
                 self.srtt = Some(Dur(*srtt as u64 * tick / 8));
             }
             State::Ticks { srtt, rttvar } => {
-                let tick = p.rto_tick.0.max(1);
+                let tick = p.timers.rto_tick.0.max(1);
                 // ns-2 counts the ticks of a coarse clock between sending and acknowledgement.
-                let m = match p.timestamps.on() {
+                let m = match p.connection.timestamps.on() {
                     // With timestamps it rounds the exact difference.
                     true => ((rtt.0 + tick / 2) / tick).max(1) as i64,
                     false => (now.0 / tick - (now.0 - rtt.0) / tick).max(1) as i64,
@@ -270,7 +279,7 @@ impl Rtt {
                     *rttvar = m << 1;
                 }
                 self.srtt = Some(Dur(*srtt as u64 * tick / 8));
-                self.base = Dur(ticks_rto(*srtt, *rttvar, tick).max(p.rto_min.0));
+                self.base = Dur(ticks_rto(*srtt, *rttvar, tick).max(p.timers.rto_min.0));
             }
         }
     }
@@ -286,9 +295,9 @@ impl Rtt {
             self.rttvar_ns = 0.75 * self.rttvar_ns + 0.25 * (self.srtt_ns - r).abs();
             self.srtt_ns = 0.875 * self.srtt_ns + 0.125 * r;
         }
-        let rto = self.srtt_ns + (4.0 * self.rttvar_ns).max(p.rto_tick.0 as i64 as f64);
+        let rto = self.srtt_ns + (4.0 * self.rttvar_ns).max(p.timers.rto_tick.0 as i64 as f64);
         self.srtt = Some(Dur(self.srtt_ns as i64 as u64));
-        self.base = Dur((rto as i64 as u64).max(p.rto_min.0));
+        self.base = Dur((rto as i64 as u64).max(p.timers.rto_min.0));
     }
 }
 

@@ -105,7 +105,7 @@ fn learn(s: &mut Sender, rtt: Dur, now: Time, p: &TcpParams, terms: Terms) {
     s.stats.rtt_ns.record(rtt.0);
     // Linux forgets the round trip of the small SYN without timestamps (`tcp_init_metrics`), and never learns
     // that of a SYN-ACK: the first flight runs under the initial timeout.
-    if !p.rto.hands_on_state() || terms.timestamps {
+    if !p.timers.rto.hands_on_state() || terms.timestamps {
         s.rtt.sample(rtt, now, p, 0, 1);
         s.handshake_rtt = rtt;
     }

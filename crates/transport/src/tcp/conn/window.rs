@@ -56,23 +56,23 @@ fn first_segments(mss: u64) -> u64 {
 
 /// Refuses settings of the growing window that make no sense.
 pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
-    if !(1..=31).contains(&p.receive_overhead_shift) {
-        let found = p.receive_overhead_shift.to_string();
+    if !(1..=31).contains(&p.receiver.receive_overhead_shift) {
+        let found = p.receiver.receive_overhead_shift.to_string();
         return Err(ConfigError::new(at("receive_overhead_shift"), found, "from 1 to 31"));
     }
-    if !(1..=31).contains(&p.receive_application_shift) {
-        let found = p.receive_application_shift.to_string();
+    if !(1..=31).contains(&p.receiver.receive_application_shift) {
+        let found = p.receiver.receive_application_shift.to_string();
         return Err(ConfigError::new(at("receive_application_shift"), found, "from 1 to 31"));
     }
-    if p.receive_truesize.0 < p.mss.0 {
-        let found = format!("{} B", p.receive_truesize.0);
-        let expected = format!("at least one segment (mss = {} B)", p.mss.0);
+    if p.receiver.receive_truesize.0 < p.connection.mss.0 {
+        let found = format!("{} B", p.receiver.receive_truesize.0);
+        let expected = format!("at least one segment (mss = {} B)", p.connection.mss.0);
         return Err(ConfigError::new(at("receive_truesize"), found, expected));
     }
     // A smaller buffer the kernel would enlarge by itself.
-    let least = 4 * p.receive_truesize.0 * 2;
-    if p.receive_buffer.0 < least {
-        let found = format!("{} B", p.receive_buffer.0);
+    let least = 4 * p.receiver.receive_truesize.0 * 2;
+    if p.receiver.receive_buffer.0 < least {
+        let found = format!("{} B", p.receiver.receive_buffer.0);
         return Err(ConfigError::new(
             at("receive_buffer"),
             found,
@@ -101,11 +101,11 @@ pub struct Growing {
 
 impl Growing {
     pub fn new(p: &TcpParams) -> Growing {
-        let mss = p.mss.0;
+        let mss = p.connection.mss.0;
         let mut g = Growing {
-            buffer: p.receive_buffer.0,
-            truesize: p.receive_truesize.0,
-            overhead_shift: p.receive_overhead_shift,
+            buffer: p.receiver.receive_buffer.0,
+            truesize: p.receiver.receive_truesize.0,
+            overhead_shift: p.receiver.receive_overhead_shift,
             advertised_mss: mss,
             clamp: 0,
             threshold: 0,
@@ -114,10 +114,10 @@ impl Growing {
             offered_at: 0,
         };
         let space = g.offerable(g.buffer);
-        let scale = if p.window_scaling.on() { 14 } else { 0 };
+        let scale = if p.connection.window_scaling.on() { 14 } else { 0 };
         g.clamp = space.min(65_535 << scale);
         if g.clamp > 4 * mss {
-            let kept = g.clamp.checked_shr(p.receive_application_shift).unwrap_or(0);
+            let kept = g.clamp.checked_shr(p.receiver.receive_application_shift).unwrap_or(0);
             g.clamp = (g.clamp - kept).max(4 * mss);
         }
         // One segment is kept for the application.

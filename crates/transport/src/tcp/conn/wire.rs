@@ -22,7 +22,7 @@ pub(super) fn header(flags: TcpFlags, now: Time, rx: &Receiver, agreed: &Agreed,
         cause: rx.cause,
         ack: rx.next,
         wnd: rx.window(p).min(if agreed.scaled { 1 << 30 } else { 65535 }) as u32,
-        ts_val: if stamped { stamp(now, p.timestamp_tick) } else { 0 },
+        ts_val: if stamped { stamp(now, p.connection.timestamp_tick) } else { 0 },
         ts_ecr: if stamped { rx.ts_recent } else { 0 },
         len: IP_TCP_HEADER + if stamped { agreed.option_bytes.stamped_ack } else { 0 },
         flags,
@@ -36,7 +36,7 @@ pub(super) fn send_ack(rx: &mut Receiver, agreed: &Agreed, p: &TcpParams, seq: u
     out.set_ecn(agreed.codepoints.control);
     let has_option = rx.feedback.has_option(now);
     let twice = has_option && rx.reports_duplicate();
-    let mut sack = if agreed.sack { rx.sack_blocks(p.sack_blocks) } else { None };
+    let mut sack = if agreed.sack { rx.sack_blocks(p.receiver.sack_blocks) } else { None };
     let option = if has_option { accecn_option(rx, agreed, &mut sack, twice, now) } else { None };
     if rx.repeats_ack() {
         io.send(out, None);
@@ -140,7 +140,7 @@ impl<I: Io> ConnLine<'_, I> {
     /// The option of a data segment, which does not become larger than a full one by it.
     #[inline(never)]
     fn option_of(&mut self, p: &mut Packet, now: Time) -> Option<Ext> {
-        if u64::from(p.payload) + OPTION_MAX > self.params.mss.0 + self.agreed.option_room {
+        if u64::from(p.payload) + OPTION_MAX > self.params.connection.mss.0 + self.agreed.option_room {
             return None;
         }
         let option = accecn_option(self.rx, &self.agreed, &mut None, false, now)?;

@@ -84,9 +84,9 @@ impl DcrParams {
         if !(0.0..=100.0).contains(&self.tau_rtts) {
             return Err(ConfigError::new(at("dcr.tau_rtts"), self.tau_rtts.to_string(), "from 0 to 100 round trips"));
         }
-        if self.is_on() && !matches!(p.recovery, Sack | Newreno | Reno) {
+        if self.is_on() && !matches!(p.recovery.detection, Sack | Newreno | Reno) {
             let expected = "a recovery that can be made to wait: sack, newreno or reno";
-            return Err(ConfigError::new(at("recovery"), format!("{:?} with dcr", p.recovery), expected));
+            return Err(ConfigError::new(at("recovery"), format!("{:?} with dcr", p.recovery.detection), expected));
         }
         Ok(())
     }
@@ -137,7 +137,14 @@ pub struct DelayedResponse {
 
 impl DelayedResponse {
     pub fn new(base: Base, p: &TcpParams) -> DelayedResponse {
-        DelayedResponse { base, params: p.dcr.clone(), waiting: None, rtts: RttFilter::new(), rtt_s: 0.0, proof: 0 }
+        DelayedResponse {
+            base,
+            params: p.recovery.dcr.clone(),
+            waiting: None,
+            rtts: RttFilter::new(),
+            rtt_s: 0.0,
+            proof: 0,
+        }
     }
 
     pub fn is_waiting(&self) -> bool {

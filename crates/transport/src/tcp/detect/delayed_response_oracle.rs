@@ -4,7 +4,6 @@ use super::delayed_response::{Base, DcrParams, DelayedResponse, Wait};
 use super::sack::Sack;
 use super::{Detect, Detection, Phase, Verdict, View};
 use crate::tcp::conn::scoreboard::Scoreboard;
-use crate::tcp::params::TcpParams;
 use crate::tcp::{Ack, preset};
 use crosswind_base::{Dur, Streams, Time};
 
@@ -109,7 +108,7 @@ fn a_wait_that_has_begun_goes_on_in_slow_start() {
 #[test]
 fn a_round_trip_of_no_time_scales_nothing() {
     let p = preset::preset("sack-dcr").expect("a preset");
-    let p = TcpParams { dcr: DcrParams { wait: Wait::Duplicates, ..DcrParams::default() }, ..p };
+    let p = p.with(|p| p.recovery.dcr = DcrParams { wait: Wait::Duplicates, ..DcrParams::default() });
     let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p);
     let mut board = Scoreboard::default();
     (0..FLIGHT).for_each(|i| board.push(i * MSS, MSS as u32, Time::ZERO));
@@ -143,8 +142,9 @@ fn what_the_window_grows_by_during_the_wait_is_not_sent_before_its_end() {
 
 /// A sender of forty segments that waits in this way, after one duplicate for each block reported.
 fn after_duplicates(wait: Wait, duplicates: u64) -> (DelayedResponse, Scoreboard, View) {
-    let p =
-        TcpParams { dcr: DcrParams { wait, ..DcrParams::default() }, ..preset::preset("sack-dcr").expect("a preset") };
+    let p = preset::preset("sack-dcr")
+        .expect("a preset")
+        .with(|p| p.recovery.dcr = DcrParams { wait, ..DcrParams::default() });
     let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p);
     let mut board = Scoreboard::default();
     (0..FLIGHT).for_each(|i| board.push(i * MSS, MSS as u32, Time::ZERO));
@@ -192,7 +192,10 @@ fn only_ncr_goes_on_with_what_was_in_flight_when_its_wait_ends_well() {
 fn compare(wait: Wait, seed: u64) -> u32 {
     let mut r = Streams::new(seed).named("dcr");
     let dcr = DcrParams { wait, ..DcrParams::default() };
-    let p = TcpParams { dcr, recovery: Detection::Sack, ..preset::preset("rfc").expect("a preset") };
+    let p = preset::preset("rfc").expect("a preset").with(|p| {
+        p.recovery.dcr = dcr;
+        p.recovery.detection = Detection::Sack;
+    });
     let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p);
     let mut plain = Dcr { wait, active: false, deadline: 0.0, thresh: 0, count: 0, srtt: 0.0, rtt_inst: 0.0 };
     let (mut una, mut nxt, mut top, mut now) = (0u64, FLIGHT, 0u64, 0.0);

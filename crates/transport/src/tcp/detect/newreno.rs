@@ -143,10 +143,10 @@ struct Heuristic {
 impl Heuristic {
     fn new(p: &TcpParams) -> Heuristic {
         Heuristic {
-            rule: p.dupack_guard,
-            segments: u64::from(p.newreno.heuristic_segments),
-            looks_at_window: p.newreno.heuristic_window.on(),
-            tick: p.timestamp_tick,
+            rule: p.recovery.dupack_guard,
+            segments: u64::from(p.recovery.newreno.heuristic_segments),
+            looks_at_window: p.recovery.newreno.heuristic_window.on(),
+            tick: p.connection.timestamp_tick,
             jump: 0,
             echoes_below: false,
         }
@@ -184,9 +184,9 @@ pub struct NewReno {
 
 impl NewReno {
     pub fn new(rules: Rules, p: &TcpParams) -> NewReno {
-        let heuristic = (p.dupack_guard != DuplicatesRule::Bugfix).then(|| Box::new(Heuristic::new(p)));
-        let deflates = p.newreno.deflation.on();
-        NewReno { rules, patience: p.newreno.patience, deflates, heuristic, dups: 0, dups_ever: 0 }
+        let heuristic = (p.recovery.dupack_guard != DuplicatesRule::Bugfix).then(|| Box::new(Heuristic::new(p)));
+        let deflates = p.recovery.newreno.deflation.on();
+        NewReno { rules, patience: p.recovery.newreno.patience, deflates, heuristic, dups: 0, dups_ever: 0 }
     }
 
     fn stays_on_partial(&self) -> bool {

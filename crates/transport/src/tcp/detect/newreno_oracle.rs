@@ -49,7 +49,7 @@ impl Plain {
 }
 
 fn params(rule: DuplicatesRule) -> TcpParams {
-    TcpParams { dupack_guard: rule, ..preset("ns2-newreno").expect("a preset") }
+    preset("ns2-newreno").expect("a preset").with(|p| p.recovery.dupack_guard = rule)
 }
 
 const RULES: [DuplicatesRule; 4] = [

@@ -49,11 +49,11 @@ pub struct PipeSack {
 
 impl PipeSack {
     pub fn new(p: &TcpParams) -> PipeSack {
-        PipeSack { ignores_recovery_point: p.dupack_guard == DuplicatesRule::NoBugfix, ..PipeSack::default() }
+        PipeSack { ignores_recovery_point: p.recovery.dupack_guard == DuplicatesRule::NoBugfix, ..PipeSack::default() }
     }
     /// With NewReno's answer to partial ACKs.
     pub fn newreno(p: &TcpParams) -> PipeSack {
-        PipeSack { on_partial: p.newreno.partial_segments, ..PipeSack::new(p) }
+        PipeSack { on_partial: p.recovery.newreno.partial_segments, ..PipeSack::new(p) }
     }
 
     fn clear(&mut self) {

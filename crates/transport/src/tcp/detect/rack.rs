@@ -53,7 +53,7 @@ pub struct Rack {
 impl Rack {
     pub fn new(p: &TcpParams) -> Rack {
         Rack {
-            tick: p.timestamps.on().then_some(p.timestamp_tick),
+            tick: p.connection.timestamps.on().then_some(p.connection.timestamp_tick),
             newest: (Time::ZERO, 0),
             rtt: Dur::ZERO,
             min_rtt: Dur(u64::MAX),

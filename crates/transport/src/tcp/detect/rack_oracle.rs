@@ -4,7 +4,7 @@ use super::delivered::Delivered;
 use super::rack::Rack;
 use super::{Detect, Phase, Verdict, View};
 use crate::tcp::conn::scoreboard::Scoreboard;
-use crate::tcp::params::{Switch, TcpParams};
+use crate::tcp::params::Switch;
 use crate::tcp::{Ack, preset, stamp};
 use crosswind_base::{Dur, Rng, Streams, Time};
 
@@ -263,7 +263,7 @@ fn rack_is_the_pseudo_code_of_rfc_8985() {
     for seed in 0..200 {
         let mut r = Streams::new(seed).named("rack");
         let timestamps = if seed % 2 == 1 { Switch::On } else { Switch::Off };
-        let p = TcpParams { timestamps, ..preset::preset("linux-6").expect("a preset") };
+        let p = preset::preset("linux-6").expect("a preset").with(|p| p.connection.timestamps = timestamps);
         let handshake_rtt = (seed % 3 > 0).then(|| 1 + r.below(5_000_000));
         let mut b = Both {
             plain: Plain { reo_wnd_mult: 1, min_rtt: handshake_rtt, ..Plain::default() },

@@ -36,12 +36,12 @@ macro_rules! detectors {
             /// Without SACK at both ends a rule that needs it gives way to NewReno.
             pub fn new(p: &TcpParams, sack_negotiated: bool) -> Detector {
                 let rule = Detector::of_rule(p, sack_negotiated);
-                if p.dcr.is_on() { rule.delayed(p) } else { rule }
+                if p.recovery.dcr.is_on() { rule.delayed(p) } else { rule }
             }
 
             fn of_rule(p: &TcpParams, sack_negotiated: bool) -> Detector {
-                let usable = sack_negotiated || !p.recovery.needs_sack();
-                match if usable { p.recovery } else { Detection::Newreno } {
+                let usable = sack_negotiated || !p.recovery.detection.needs_sack();
+                match if usable { p.recovery.detection } else { Detection::Newreno } {
                     $(Detection::$variant => {
                         let make: fn(&TcpParams) -> $t = $make;
                         Detector::$variant(make(p))

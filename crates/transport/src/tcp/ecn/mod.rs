@@ -184,13 +184,13 @@ impl CodePoints {
 
     /// After the handshake. L4S is only for those who hear of every mark (RFC 9331 section 4.2).
     pub fn of(agreed: Agreed, p: &TcpParams, again: RetransmissionEct) -> CodePoints {
-        let ect = match (agreed, p.codepoint) {
+        let ect = match (agreed, p.ecn.codepoint) {
             (Agreed::Nothing, _) => return CodePoints::NONE,
-            (Agreed::Classic, Codepoint::Ect1) if p.ecn == EcnMode::Accurate => return CodePoints::NONE,
+            (Agreed::Classic, Codepoint::Ect1) if p.ecn.mode == EcnMode::Accurate => return CodePoints::NONE,
             (_, Codepoint::Ect0) => Ecn::Ect0,
             (_, Codepoint::Ect1) => Ecn::Ect1,
         };
-        let most = match (p.ecn_rules.capable, agreed) {
+        let most = match (p.ecn.ecn_rules.capable, agreed) {
             (Capable::Data, _) | (Capable::Mode, Agreed::Classic) => false,
             _ if agreed == Agreed::Classic => false,
             _ => true,
@@ -202,12 +202,12 @@ impl CodePoints {
 
     /// Of SYN and SYN-ACK.
     pub fn of_syn(p: &TcpParams) -> Ecn {
-        let all = match (p.ecn_rules.capable, p.ecn) {
+        let all = match (p.ecn.ecn_rules.capable, p.ecn.mode) {
             (_, EcnMode::Off | EcnMode::Classic) => false,
             (Capable::All, _) | (Capable::Mode, EcnMode::Dctcp) => true,
             _ => false,
         };
-        match (all, p.codepoint) {
+        match (all, p.ecn.codepoint) {
             (false, _) => Ecn::NotEct,
             (true, Codepoint::Ect0) => Ecn::Ect0,
             (true, Codepoint::Ect1) => Ecn::Ect1,

@@ -25,7 +25,7 @@ use crosswind_base::Ecn;
 
 /// What a SYN asks for, as a number in its flags; `tries` before it have not been answered.
 pub fn request(p: &TcpParams, tries: u32) -> u8 {
-    match (p.ecn, p.ecn_rules.request) {
+    match (p.ecn.mode, p.ecn.ecn_rules.request) {
         (EcnMode::Off, _) | (_, Request::Nothing) => 0,
         (EcnMode::Accurate, Request::Mode) => {
             if tries < 2 {

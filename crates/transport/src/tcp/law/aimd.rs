@@ -72,7 +72,12 @@ pub struct Aimd {
 
 impl Aimd {
     pub fn new(p: &TcpParams) -> Aimd {
-        Aimd { w: Window::new(p), counting: p.avoidance_counting, params: p.aimd.clone(), is_first: true }
+        Aimd {
+            w: Window::new(p),
+            counting: p.window.avoidance_counting,
+            params: p.controller.aimd.clone(),
+            is_first: true,
+        }
     }
 }
 

@@ -197,7 +197,7 @@ impl Bbr {
     pub fn new(p: &TcpParams) -> Bbr {
         let w = Window::new(p);
         let mut bbr = Bbr {
-            params: p.bbr.clone(),
+            params: p.controller.bbr.clone(),
             dice: None,
             mode: Mode::Startup,
             rates: Largest::default(),

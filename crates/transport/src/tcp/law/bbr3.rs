@@ -297,7 +297,7 @@ impl Bbr3 {
     pub fn new(p: &TcpParams) -> Bbr3 {
         let w = Window::new(p);
         let mut bbr = Bbr3 {
-            params: p.bbr3.clone(),
+            params: p.controller.bbr3.clone(),
             dice: None,
             initial_cwnd: w.cwnd,
             state: State::Startup,

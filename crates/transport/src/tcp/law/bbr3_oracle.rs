@@ -16,7 +16,7 @@ use draft::Draft;
 const SMSS: f64 = 1000.0;
 
 fn params() -> TcpParams {
-    TcpParams { mss: Size(SMSS as u64), ..preset::preset("bbr3").expect("a preset") }
+    preset::preset("bbr3").expect("a preset").with(|p| p.connection.mss = Size(SMSS as u64))
 }
 
 /// A packet under way, with the copies that the draft puts on it.
@@ -311,7 +311,7 @@ fn the_rules_of_google_keep_a_path_without_losses_full_too() {
     for google in [Bbr3Params::default(), Bbr3Params::google()] {
         let mut w = World::new(3);
         (w.service, w.rtt, w.queue, w.loss) = (1_000_000, 40_000_000, 80, 0.0);
-        w.ours = Bbr3::new(&TcpParams { bbr3: google, ..params() });
+        w.ours = Bbr3::new(&params().with(|p| p.controller.bbr3 = google));
         w.is_plain = true;
         while w.now < 9_000_000_000 {
             w.step();

@@ -387,8 +387,8 @@ fn random_acks(r: &mut Rng) -> Vec<Rs> {
 }
 
 fn params() -> TcpParams {
-    let mut p = TcpParams { mss: Size(MSS), ..preset::preset("linux-6-bbr").expect("a preset") };
-    p.bbr.policer = Switch::Off;
+    let mut p = preset::preset("linux-6-bbr").expect("a preset").with(|p| p.connection.mss = Size(MSS));
+    p.controller.bbr.policer = Switch::Off;
     p
 }
 
@@ -521,7 +521,7 @@ fn what_a_recovery_or_idle_time_takes_off_other_windows_leaves_this_one() {
 #[test]
 fn a_policer_is_paced_at_its_rate_for_48_rounds() {
     let mut p = params();
-    p.bbr.policer = Switch::On;
+    p.controller.bbr.policer = Switch::On;
     let mut bbr = Bbr::new(&p);
     steady(&mut bbr, 1, 600, 40, 0);
     assert_eq!(bbr.mode(), Mode::Cycle);

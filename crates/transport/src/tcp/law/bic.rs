@@ -89,8 +89,8 @@ struct Probe {
 
 impl Bic {
     pub fn new(p: &TcpParams) -> Bic {
-        let (w, counting) = (Window::new(p), p.avoidance_counting);
-        Bic { w, counting, params: p.bic.clone(), max_win: f64::INFINITY, probe: None }
+        let (w, counting) = (Window::new(p), p.window.avoidance_counting);
+        Bic { w, counting, params: p.controller.bic.clone(), max_win: f64::INFINITY, probe: None }
     }
 
     /// Segments to add per window of ACKs.

@@ -125,13 +125,13 @@ impl Copa {
     pub fn new(p: &TcpParams) -> Copa {
         let w = Window::new(p);
         Copa {
-            params: p.copa.clone(),
+            params: p.controller.copa.clone(),
             rtts: RttFilter::new(),
             least: Least::new(),
             standing: Least::new(),
             largest: [0.0; LARGEST_ROUNDS],
             nearly_empty_at: 0.0,
-            one_over_delta: 1.0 / p.copa.delta,
+            one_over_delta: 1.0 / p.controller.copa.delta,
             is_in_slow_start: true,
             velocity: 1.0,
             direction: Direction::Up,

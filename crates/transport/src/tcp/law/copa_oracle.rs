@@ -83,7 +83,7 @@ impl Paper {
 }
 
 fn params() -> TcpParams {
-    TcpParams { mss: Size(MSS), ..preset::preset("linux-6").expect("a preset") }
+    preset::preset("linux-6").expect("a preset").with(|p| p.connection.mss = Size(MSS))
 }
 
 fn tell(law: &mut Copa, now_ns: u64, rtt_ns: u64) {
@@ -104,7 +104,7 @@ fn copa_is_its_paper_on_random_delays() {
     for seed in 0..20 {
         let mut r = Streams::new(seed).named("copa");
         let mut p = params();
-        p.copa.competes = Switch::On;
+        p.controller.copa.competes = Switch::On;
         let mut law = Copa::new(&p);
         let mut paper = Paper {
             cwnd: 10.0,
@@ -160,7 +160,7 @@ fn a_flow_alone_keeps_about_two_segments_in_the_queue() {
 /// Mean queue of a flow alone.
 fn alone(competes: Switch) -> f64 {
     let mut p = params();
-    p.copa.competes = competes;
+    p.controller.copa.competes = competes;
     let mut law = Copa::new(&p);
     // One segment a millisecond, 40 ms: what was above 40 in the window a round trip ago waits, in whole segments.
     let mut past = std::collections::VecDeque::from(vec![10.0f64; 40]);

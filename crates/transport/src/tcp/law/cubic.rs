@@ -128,9 +128,9 @@ impl Cubic {
     pub fn new(p: &TcpParams) -> Cubic {
         Cubic {
             w: Window::new(p),
-            counting: p.avoidance_counting,
-            beta: p.cubic.beta(),
-            params: p.cubic.clone(),
+            counting: p.window.avoidance_counting,
+            beta: p.controller.cubic.beta(),
+            params: p.controller.cubic.clone(),
             rtts: RttFilter::new(),
             w_max: 0.0,
             prior: 0.0,

@@ -81,7 +81,7 @@ pub struct Dctcp {
 
 impl Dctcp {
     pub fn new(p: &TcpParams) -> Dctcp {
-        let d = &p.dctcp;
+        let d = &p.controller.dctcp;
         let alpha = match d.profile {
             DctcpProfile::Linux => (d.alpha_initial * f64::from(1 << ONE_BITS)).floor() / f64::from(1 << ONE_BITS),
             DctcpProfile::Rfc => d.alpha_initial,
@@ -178,7 +178,7 @@ mod tests {
 
     fn params(profile: DctcpProfile) -> TcpParams {
         let p = preset::preset("linux-6-dctcp").expect("a preset");
-        TcpParams { dctcp: DctcpParams { profile, ..DctcpParams::default() }, ..p }
+        p.with(|p| p.controller.dctcp = DctcpParams { profile, ..DctcpParams::default() })
     }
 
     fn rounds(d: &mut Dctcp, n: u32, marked: u64) -> Vec<u64> {
@@ -206,7 +206,7 @@ mod tests {
         for profile in [DctcpProfile::Linux, DctcpProfile::Rfc] {
             let p = params(profile);
             let mut d = Dctcp::new(&p);
-            let mss = p.mss.0 as f64;
+            let mss = p.connection.mss.0 as f64;
             d.alpha = 0.5;
             d.window_mut().cwnd = 100.0 * mss;
             d.reduce(Trigger::Echo, 1.0);

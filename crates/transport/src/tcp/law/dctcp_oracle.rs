@@ -2,7 +2,6 @@
 
 use super::dctcp::{Dctcp, DctcpParams, DctcpProfile};
 use super::{AckSample, Change, Controller};
-use crate::tcp::params::TcpParams;
 use crate::tcp::{Ack, Trigger, preset};
 use crosswind_base::Streams;
 
@@ -88,7 +87,10 @@ impl Plain for Rfc {
 fn compare(profile: DctcpProfile, plain: impl Fn() -> Box<dyn Plain>) {
     let base = preset::preset("linux-6-dctcp").expect("a preset");
     let mss = crosswind_base::units::Size(MSS);
-    let params = TcpParams { mss, dctcp: DctcpParams { profile, ..DctcpParams::default() }, ..base };
+    let params = base.with(|p| {
+        p.connection.mss = mss;
+        p.controller.dctcp = DctcpParams { profile, ..DctcpParams::default() };
+    });
     let mut rounds = 0;
     for seed in 0..100 {
         let mut r = Streams::new(seed).named("dctcp-oracle");

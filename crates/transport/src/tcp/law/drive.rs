@@ -88,7 +88,7 @@ const WINDOW_MAX: f64 = 1e8;
 /// Drives the law of `p` along a path.
 pub fn drive(p: &TcpParams, how: &Drive, rng: &mut Rng) -> Driven {
     let coarse = how.acks_per_round > 0;
-    let own = coarse.then(|| TcpParams { avoidance_counting: AvoidanceCounting::Bytes, ..p.clone() });
+    let own = coarse.then(|| p.clone().with(|p| p.window.avoidance_counting = AvoidanceCounting::Bytes));
     let mut law = Law::new(own.as_ref().unwrap_or(p));
     let mss = law.window().mss;
     let mut out = Driven::default();
@@ -118,11 +118,11 @@ pub fn drive(p: &TcpParams, how: &Drive, rng: &mut Rng) -> Driven {
             out.losses += u64::from(done >= how.skipped);
             until_loss = gap(rng);
         } else if window < WINDOW_MAX {
-            acked += u64::from(segments) * p.mss.0;
+            acked += u64::from(segments) * p.connection.mss.0;
             law.grow(&Ack {
                 now: Time::from_secs_f64(now_s),
                 ack: acked,
-                bytes: u64::from(segments) * p.mss.0,
+                bytes: u64::from(segments) * p.connection.mss.0,
                 segments,
                 rtt: Some(Dur::from_secs_f64(rtt_s)),
                 in_flight_before: law.cwnd() as u64,
@@ -150,7 +150,10 @@ mod tests {
 
     fn mean_window(law: LawName, loss: f64, counted: u64) -> f64 {
         let rfc = preset::preset("rfc").expect("a preset");
-        let p = TcpParams { law, avoidance_counting: AvoidanceCounting::Fraction, ..rfc };
+        let p = rfc.with(|p| {
+            p.controller.law = law;
+            p.window.avoidance_counting = AvoidanceCounting::Fraction;
+        });
         let how = Drive { loss, skipped: (20.0 / loss) as u64, counted, ..Drive::default() };
         drive(&p, &how, &mut Streams::new(1).named("drive")).mean_window
     }
@@ -176,9 +179,12 @@ mod tests {
         for law in [LawName::Reno, LawName::Ltcp, LawName::Hstcp, LawName::Scalable, LawName::Bic, LawName::Htcp] {
             let rfc = preset::preset("rfc").expect("a preset");
             // Slow start ends soon: it is not what is compared.
-            let ssthresh = Size(500 * rfc.mss.0);
-            let p =
-                TcpParams { law, avoidance_counting: AvoidanceCounting::Fraction, initial_ssthresh: ssthresh, ..rfc };
+            let ssthresh = Size(500 * rfc.connection.mss.0);
+            let p = rfc.with(|p| {
+                p.controller.law = law;
+                p.window.avoidance_counting = AvoidanceCounting::Fraction;
+                p.window.initial_ssthresh = ssthresh;
+            });
             let mean = |acks_per_round| {
                 let how =
                     Drive { loss: 1e-5, skipped: 1_000_000, counted: 30_000_000, acks_per_round, ..Drive::default() };

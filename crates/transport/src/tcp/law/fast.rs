@@ -177,15 +177,15 @@ pub struct Fast {
 impl Fast {
     pub fn new(p: &TcpParams) -> Fast {
         let mut w = Window::new(p);
-        if p.fast.version == FastVersion::Published {
+        if p.controller.fast.version == FastVersion::Published {
             w.ssthresh = 2.0 * w.mss;
         }
         Fast {
             target: w.cwnd,
             w,
-            counting: p.avoidance_counting,
-            alpha: p.fast.alpha_at(0.0),
-            params: p.fast.clone(),
+            counting: p.window.avoidance_counting,
+            alpha: p.controller.fast.alpha_at(0.0),
+            params: p.controller.fast.clone(),
             min_s: f64::INFINITY,
             rtt_s: 0.0,
             round: Round::default(),

@@ -99,8 +99,8 @@ pub struct Hstcp {
 
 impl Hstcp {
     pub fn new(p: &TcpParams) -> Hstcp {
-        let (w, counting) = (Window::new(p), p.avoidance_counting);
-        Hstcp { w, counting, params: p.hstcp.clone(), increase: 1.0, at: 0.0 }
+        let (w, counting) = (Window::new(p), p.window.avoidance_counting);
+        Hstcp { w, counting, params: p.controller.hstcp.clone(), increase: 1.0, at: 0.0 }
     }
 }
 

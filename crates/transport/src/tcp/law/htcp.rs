@@ -106,9 +106,9 @@ impl Htcp {
     pub fn new(p: &TcpParams) -> Htcp {
         Htcp {
             w: Window::new(p),
-            counting: p.avoidance_counting,
-            beta: p.htcp.beta_min,
-            params: p.htcp.clone(),
+            counting: p.window.avoidance_counting,
+            beta: p.controller.htcp.beta_min,
+            params: p.controller.htcp.clone(),
             rtts: RttFilter::new(),
             greatest_rtt_s: 0.0,
             alpha: 1.0,

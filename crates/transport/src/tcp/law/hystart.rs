@@ -71,7 +71,7 @@ pub enum Watch {
 
 impl Watch {
     pub fn asked_for(p: &TcpParams) -> Option<Watch> {
-        match p.slow_start {
+        match p.controller.slow_start {
             SlowStart::Standard | SlowStart::Limited => None,
             SlowStart::Hystart => Some(Watch::Classic(Hystart::default())),
             SlowStart::HystartPlus => Some(Watch::Plus(HystartPlus::new(p))),

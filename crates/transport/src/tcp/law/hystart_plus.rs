@@ -66,8 +66,8 @@ impl SlowStartParams {
 
 /// What one ACK counts for, in segments.
 pub fn segments_per_ack(p: &TcpParams) -> f64 {
-    let is_paced = p.pacing != Pacing::Off || Needs::of(p).pacing;
-    p.hystart.segments_per_ack.unwrap_or(if is_paced { f64::INFINITY } else { 8.0 })
+    let is_paced = p.host.pacing != Pacing::Off || Needs::of(p).pacing;
+    p.controller.hystart.segments_per_ack.unwrap_or(if is_paced { f64::INFINITY } else { 8.0 })
 }
 
 const SAMPLES_MIN: u32 = 8;
@@ -107,7 +107,7 @@ impl HystartPlus {
     pub fn new(p: &TcpParams) -> HystartPlus {
         HystartPlus {
             per_ack: segments_per_ack(p),
-            rule: p.hystart.baseline,
+            rule: p.controller.hystart.baseline,
             stage: Stage::SlowStart,
             share: 1.0,
             last: NONE,

@@ -61,7 +61,7 @@ impl Rfc {
 }
 
 fn params() -> TcpParams {
-    TcpParams { slow_start: SlowStart::HystartPlus, ..preset::preset("rfc").expect("a preset") }
+    preset::preset("rfc").expect("a preset").with(|p| p.controller.slow_start = SlowStart::HystartPlus)
 }
 
 /// A law and its watcher, with segments that are acknowledged one by one or several at once.
@@ -75,7 +75,7 @@ struct Flow {
 
 impl Flow {
     fn new(p: &TcpParams) -> Flow {
-        Flow { law: Law::new(p), watch: HystartPlus::new(p), mss: p.mss.0, una: 1, now: 1 }
+        Flow { law: Law::new(p), watch: HystartPlus::new(p), mss: p.connection.mss.0, una: 1, now: 1 }
     }
     fn cwnd(&self) -> f64 {
         self.law.cwnd() / self.mss as f64
@@ -190,7 +190,7 @@ fn less_than_four_milliseconds_of_jitter_change_nothing() {
 fn small_dips_end_the_conservative_part_by_the_baseline_of_the_rfc_but_not_by_the_other() {
     let exits = |baseline: Baseline| {
         let mut p = params();
-        p.hystart.baseline = baseline;
+        p.controller.hystart.baseline = baseline;
         let mut flow = Flow::new(&p);
         flow.round(40.0);
         flow.round(40.0);

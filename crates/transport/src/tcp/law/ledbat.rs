@@ -100,8 +100,8 @@ impl Ledbat {
     pub fn new(p: &TcpParams) -> Ledbat {
         Ledbat {
             w: Window::new(p),
-            counting: p.avoidance_counting,
-            params: p.ledbat.clone(),
+            counting: p.window.avoidance_counting,
+            params: p.controller.ledbat.clone(),
             rtts: RttFilter::new(),
             minutes: [NONE; MINUTES],
             minute_at: Time::ZERO,

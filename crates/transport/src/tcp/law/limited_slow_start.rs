@@ -24,7 +24,7 @@ pub(super) fn share(window: f64, limit: f64) -> f64 {
 mod tests {
     use super::share;
     use crate::tcp::law::{Controller, Law};
-    use crate::tcp::params::{SlowStart, TcpParams};
+    use crate::tcp::params::SlowStart;
     use crate::tcp::{Ack, preset};
 
     #[test]
@@ -38,9 +38,9 @@ mod tests {
 
     #[test]
     fn a_round_trip_adds_half_the_limit_at_most() {
-        let p = TcpParams { slow_start: SlowStart::Limited, ..preset::preset("rfc").expect("a preset") };
+        let p = preset::preset("rfc").expect("a preset").with(|p| p.controller.slow_start = SlowStart::Limited);
         let mut law = Law::new(&p);
-        let mss = p.mss.0;
+        let mss = p.connection.mss.0;
         let mut rounds = 0;
         while law.cwnd() < 2000.0 * mss as f64 {
             let before = law.cwnd() / mss as f64;

@@ -99,11 +99,11 @@ pub struct Ltcp {
 
 impl Ltcp {
     pub fn new(p: &TcpParams) -> Ltcp {
-        let params = p.ltcp.clone();
+        let params = p.controller.ltcp.clone();
         let ceiling = params.floor(2.0);
         Ltcp {
             w: Window::new(p),
-            counting: p.avoidance_counting,
+            counting: p.window.avoidance_counting,
             kr: if params.kr_exponent == 0.0 { params.kr_ref } else { 1.0 },
             params,
             rtts: RttFilter::new(),
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     fn law(params: LtcpParams) -> Ltcp {
-        Ltcp::new(&TcpParams { ltcp: params, ..preset::preset("rfc").expect("a preset") })
+        Ltcp::new(&preset::preset("rfc").expect("a preset").with(|p| p.controller.ltcp = params))
     }
 
     #[test]

@@ -118,23 +118,23 @@ pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigErr
     tabulated::check(p, at)?;
     own::check(p, at)?;
     let named = |law: &str, r: Result<(), ConfigError>| r.map_err(|e| e.under(&at(law)));
-    named("aimd", p.aimd.check())?;
-    named("ltcp", p.ltcp.check())?;
-    named("hstcp", p.hstcp.check())?;
-    named("scalable", p.scalable.check())?;
-    named("bic", p.bic.check())?;
-    named("bbr", p.bbr.check())?;
-    named("bbr3", p.bbr3.check())?;
-    named("copa", p.copa.check())?;
-    named("hystart", p.hystart.check())?;
-    named("ledbat", p.ledbat.check())?;
-    named("dctcp", p.dctcp.check())?;
-    named("prague", p.prague.check())?;
-    named("htcp", p.htcp.check())?;
-    named("fast", p.fast.check(p.grow_when))?;
-    named("cubic", p.cubic.check())?;
-    named("vegas", p.vegas.check())?;
-    named("westwood", p.westwood.check())
+    named("aimd", p.controller.aimd.check())?;
+    named("ltcp", p.controller.ltcp.check())?;
+    named("hstcp", p.controller.hstcp.check())?;
+    named("scalable", p.controller.scalable.check())?;
+    named("bic", p.controller.bic.check())?;
+    named("bbr", p.controller.bbr.check())?;
+    named("bbr3", p.controller.bbr3.check())?;
+    named("copa", p.controller.copa.check())?;
+    named("hystart", p.controller.hystart.check())?;
+    named("ledbat", p.controller.ledbat.check())?;
+    named("dctcp", p.controller.dctcp.check())?;
+    named("prague", p.controller.prague.check())?;
+    named("htcp", p.controller.htcp.check())?;
+    named("fast", p.controller.fast.check(p.window.grow_when))?;
+    named("cubic", p.controller.cubic.check())?;
+    named("vegas", p.controller.vegas.check())?;
+    named("westwood", p.controller.westwood.check())
 }
 
 /// Refuses a number outside its range.
@@ -159,7 +159,7 @@ macro_rules! laws {
 
         impl Law {
             pub fn new(p: &TcpParams) -> Law {
-                match p.law {
+                match p.controller.law {
                     $(LawName::$variant => {
                         let make: fn(&TcpParams) -> $t = $make;
                         Law::$variant(make(p))
@@ -171,10 +171,10 @@ macro_rules! laws {
         impl Needs {
             /// What the controller of these parameters asks for.
             pub fn of(p: &TcpParams) -> Needs {
-                let needs = match p.law {
+                let needs = match p.controller.law {
                     $(LawName::$variant => Needs::default()$(.$need())*),*
                 };
-                Needs { delivery: needs.delivery || p.own.hears_all(), ..needs }
+                Needs { delivery: needs.delivery || p.controller.own.hears_all(), ..needs }
             }
         }
 

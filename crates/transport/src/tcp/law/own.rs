@@ -113,9 +113,9 @@ impl PartialEq for Maker {
 
 /// Refuses the law without a name, and a name without the law.
 pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
-    match (p.law == super::LawName::Own, p.own_law.is_empty()) {
+    match (p.controller.law == super::LawName::Own, p.controller.own_law.is_empty()) {
         (true, true) => Err(ConfigError::new(at("own_law"), "no name", "the name of a law that the program brings")),
-        (false, false) => Err(ConfigError::new(at("own_law"), &p.own_law, "a name only with law = \"own\"")),
+        (false, false) => Err(ConfigError::new(at("own_law"), &p.controller.own_law, "a name only with law = \"own\"")),
         _ => Ok(()),
     }
 }
@@ -131,8 +131,13 @@ pub struct Own {
 impl Own {
     /// Panics where no program was given: whoever runs a scenario looks for it first.
     pub fn new(p: &TcpParams) -> Own {
-        let make = p.own.make.as_ref().expect("the driver has refused a law that nobody brought");
-        Own { w: Window::new(p), now: Time::ZERO, hears_all: p.own.hears_all, program: make(&p.own.flow) }
+        let make = p.controller.own.make.as_ref().expect("the driver has refused a law that nobody brought");
+        Own {
+            w: Window::new(p),
+            now: Time::ZERO,
+            hears_all: p.controller.own.hears_all,
+            program: make(&p.controller.own.flow),
+        }
     }
 
     fn facts(&self, flight_bytes: f64) -> Facts {
@@ -243,7 +248,11 @@ mod tests {
     fn params() -> TcpParams {
         let rfc = preset::PRESETS.iter().find(|p| p.name == "rfc").unwrap();
         let own = Maker::new(|_| Box::new(Counts(0.0)));
-        TcpParams { law: LawName::Own, own_law: "counts".into(), own, ..(rfc.make)() }
+        (rfc.make)().with(|p| {
+            p.controller.law = LawName::Own;
+            p.controller.own_law = "counts".into();
+            p.controller.own = own;
+        })
     }
 
     #[test]
@@ -274,9 +283,9 @@ mod tests {
 
     #[test]
     fn a_law_without_its_name_and_a_name_without_its_law_are_refused() {
-        let nameless = TcpParams { own_law: String::new(), ..params() };
+        let nameless = params().with(|p| p.controller.own_law = String::new());
         assert!(nameless.check("flow.x.tcp").unwrap_err().found.contains("no name"));
-        let stray = TcpParams { law: LawName::Reno, ..params() };
+        let stray = params().with(|p| p.controller.law = LawName::Reno);
         assert!(stray.check("flow.x.tcp").unwrap_err().expected.contains("own"));
         params().check("x").unwrap();
     }

@@ -133,7 +133,7 @@ impl Prague {
         Prague {
             exact: w.cwnd,
             w,
-            params: p.prague.clone(),
+            params: p.controller.prague.clone(),
             alpha: ONE << GAIN_BITS,
             has_seen_mark: false,
             round_end: 0,
@@ -145,7 +145,7 @@ impl Prague {
             now: Time::ZERO,
             srtt: 0.0,
             in_flight: 0.0,
-            score: Score::new(p.prague.fallback),
+            score: Score::new(p.controller.prague.fallback),
             agreed: Agreed::Nothing,
         }
     }

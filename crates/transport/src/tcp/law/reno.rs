@@ -31,7 +31,7 @@ pub struct Reno {
 
 impl Reno {
     pub fn new(p: &TcpParams) -> Reno {
-        Reno { w: Window::new(p), counting: p.avoidance_counting, counted: 0.0 }
+        Reno { w: Window::new(p), counting: p.window.avoidance_counting, counted: 0.0 }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Controller;
 use super::reno::Reno;
-use crate::tcp::params::{AvoidanceCounting, TcpParams};
+use crate::tcp::params::AvoidanceCounting;
 use crate::tcp::{Ack, Trigger, preset};
 use crosswind_base::units::Size;
 use crosswind_base::{Streams, Time};
@@ -122,13 +122,12 @@ fn compare(counting: AvoidanceCounting, make: impl Fn() -> Box<dyn Plain>) {
     for seed in 0..100 {
         let mut r = Streams::new(seed).named("reno");
         let rfc = preset::preset("rfc").expect("a preset");
-        let p = TcpParams {
-            mss: Size(MSS),
-            avoidance_counting: counting,
-            initial_window_segments: 4,
-            initial_ssthresh: Size(40 * MSS),
-            ..rfc
-        };
+        let p = rfc.with(|p| {
+            p.connection.mss = Size(MSS);
+            p.window.avoidance_counting = counting;
+            p.window.initial_window_segments = 4;
+            p.window.initial_ssthresh = Size(40 * MSS);
+        });
         let mut ours = Reno::new(&p);
         let mut plain = make();
         for step in 0..2000 {

@@ -84,7 +84,12 @@ pub struct Scalable {
 
 impl Scalable {
     pub fn new(p: &TcpParams) -> Scalable {
-        Scalable { w: Window::new(p), counting: p.avoidance_counting, params: p.scalable.clone(), counted: 0.0 }
+        Scalable {
+            w: Window::new(p),
+            counting: p.window.avoidance_counting,
+            params: p.controller.scalable.clone(),
+            counted: 0.0,
+        }
     }
     fn is_legacy(&self, segments: f64) -> bool {
         segments <= self.params.legacy_window

@@ -43,7 +43,7 @@ fn marked_share(law: &Law) -> f64 {
 /// So many round trips, one ACK a segment, each mark answered as the sender does: once a round.
 pub fn drive(p: &TcpParams, path: Path, rounds: u32) -> Outcome {
     let (mut law, mut sent) = (Law::new(p), 0u64);
-    let mss = p.mss.0;
+    let mss = p.connection.mss.0;
     let (mut una, mut phase, mut now) = (1u64, Phase::Open, 0.0);
     let (mut windows, mut alphas, mut marks, mut acks, mut counted, mut seconds) = (0.0, 0.0, 0u64, 0u64, 0u32, 0.0);
     for round in 0..rounds {

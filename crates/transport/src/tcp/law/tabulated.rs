@@ -40,21 +40,21 @@ pub struct LawPoint {
 /// Refuses a law without a table, a table without its law, and rows that make no sense.
 pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
     let wrong = |found: String, expected: &str| Err(ConfigError::new(at("law_table"), found, expected));
-    let tabulated = p.law == super::LawName::Tabulated;
-    if tabulated == p.law_table.is_empty() {
+    let tabulated = p.controller.law == super::LawName::Tabulated;
+    if tabulated == p.controller.law_table.is_empty() {
         let (found, expected) =
             if tabulated { ("no rows", "at least one row") } else { ("rows", "rows only with law = \"tabulated\"") };
         return wrong(found.into(), expected);
     }
-    for (i, row) in p.law_table.iter().enumerate() {
+    for (i, row) in p.controller.law_table.iter().enumerate() {
         let fine = row.window >= 1.0 && row.window.is_finite() && row.increase >= 0.0 && row.increase.is_finite();
         if !fine || !(0.0..=1.0).contains(&row.keep) {
             let found = format!("row {i}: window {}, increase {}, keep {}", row.window, row.increase, row.keep);
             return wrong(found, "window >= 1, increase >= 0, keep from 0 to 1");
         }
-        if i > 0 && p.law_table[i - 1].window >= row.window {
+        if i > 0 && p.controller.law_table[i - 1].window >= row.window {
             return wrong(
-                format!("row {i}: window {} after {}", row.window, p.law_table[i - 1].window),
+                format!("row {i}: window {} after {}", row.window, p.controller.law_table[i - 1].window),
                 "growing windows",
             );
         }
@@ -71,7 +71,7 @@ pub struct Tabulated {
 
 impl Tabulated {
     pub fn new(p: &TcpParams) -> Tabulated {
-        Tabulated { w: Window::new(p), table: p.law_table.clone().into() }
+        Tabulated { w: Window::new(p), table: p.controller.law_table.clone().into() }
     }
     /// The interpolated row at a window in bytes.
     fn at(&self, window_bytes: f64) -> LawPoint {
@@ -121,7 +121,10 @@ mod tests {
     fn params(rows: &[(f64, f64, f64)]) -> TcpParams {
         let rfc = preset::PRESETS.iter().find(|p| p.name == "rfc").unwrap();
         let law_table = rows.iter().map(|&(window, increase, keep)| LawPoint { window, increase, keep }).collect();
-        TcpParams { law: LawName::Tabulated, law_table, ..(rfc.make)() }
+        (rfc.make)().with(|p| {
+            p.controller.law = LawName::Tabulated;
+            p.controller.law_table = law_table;
+        })
     }
 
     #[test]
@@ -163,7 +166,7 @@ mod tests {
         assert!(refused(params(&[])).found.contains("no rows"));
         assert!(refused(params(&[(1.0, 1.0, 1.5)])).found.contains("row 0"));
         assert!(refused(params(&[(5.0, 1.0, 0.5), (5.0, 1.0, 0.5)])).found.contains("row 1"));
-        let reno = TcpParams { law: LawName::Reno, ..params(&[(1.0, 1.0, 0.5)]) };
+        let reno = params(&[(1.0, 1.0, 0.5)]).with(|p| p.controller.law = LawName::Reno);
         assert!(refused(reno).expected.contains("tabulated"));
         params(&[(1.0, 1.0, 0.5)]).check("x").unwrap();
     }

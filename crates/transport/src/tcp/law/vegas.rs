@@ -90,8 +90,8 @@ impl Vegas {
     pub fn new(p: &TcpParams) -> Vegas {
         Vegas {
             w: Window::new(p),
-            counting: p.avoidance_counting,
-            params: p.vegas.clone(),
+            counting: p.window.avoidance_counting,
+            params: p.controller.vegas.clone(),
             base_s: f64::INFINITY,
             round: Round::default(),
             sum_s: 0.0,

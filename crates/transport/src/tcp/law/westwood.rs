@@ -65,8 +65,8 @@ impl Westwood {
     pub fn new(p: &TcpParams) -> Westwood {
         Westwood {
             w: Window::new(p),
-            counting: p.avoidance_counting,
-            tau_s: p.westwood.tau.as_secs_f64(),
+            counting: p.window.avoidance_counting,
+            tau_s: p.controller.westwood.tau.as_secs_f64(),
             rtts: RttFilter::new(),
             bwe: 0.0,
             sample: 0.0,

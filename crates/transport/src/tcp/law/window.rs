@@ -30,10 +30,10 @@ pub enum Ramp {
 
 impl Ramp {
     fn asked_for(p: &TcpParams) -> Ramp {
-        match p.slow_start {
+        match p.controller.slow_start {
             SlowStart::Standard | SlowStart::Hystart => Ramp::ByCounting,
             SlowStart::HystartPlus => Ramp::Counted { most: segments_per_ack(p), share: 1.0 },
-            SlowStart::Limited => Ramp::Limited { above: f64::from(p.hystart.limit_segments) },
+            SlowStart::Limited => Ramp::Limited { above: f64::from(p.controller.hystart.limit_segments) },
         }
     }
 }
@@ -73,10 +73,10 @@ pub enum Change {
 
 impl Window {
     pub fn new(p: &TcpParams) -> Window {
-        let mss = p.mss.0 as f64;
+        let mss = p.connection.mss.0 as f64;
         Window {
-            cwnd: mss * p.initial_window_segments as f64,
-            ssthresh: p.initial_ssthresh.0 as f64,
+            cwnd: mss * p.window.initial_window_segments as f64,
+            ssthresh: p.window.initial_ssthresh.0 as f64,
             mss,
             ramp: Ramp::asked_for(p),
         }

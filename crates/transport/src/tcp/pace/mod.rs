@@ -74,14 +74,14 @@ impl Pacer {
     pub fn asked_for(p: &TcpParams) -> Option<Pacer> {
         let pacer = Pacer {
             next: Time::ZERO,
-            rule: p.pacing,
-            burst: p.pacing_burst,
+            rule: p.host.pacing,
+            burst: p.host.pacing_burst,
             burst_at: Time::NEVER,
             burst_left: 0.0,
             rtts: RttFilter::new(),
             is_wanted: Wanted::No,
         };
-        (p.pacing != Pacing::Off || Needs::of(p).pacing).then_some(pacer)
+        (p.host.pacing != Pacing::Off || Needs::of(p).pacing).then_some(pacer)
     }
     /// When the next segment may leave.
     pub fn next(&self) -> Time {
@@ -144,7 +144,7 @@ mod tests {
 
     fn pacer() -> Pacer {
         let p = preset::preset("linux-6-cubic").expect("a preset");
-        Pacer::asked_for(&TcpParams { pacing: Pacing::ByPhase, ..p }).expect("pacing is on")
+        Pacer::asked_for(&p.with(|p| p.host.pacing = Pacing::ByPhase)).expect("pacing is on")
     }
 
     /// A full segment that leaves with twenty in the window and a round trip of 20 ms.

@@ -54,7 +54,7 @@ impl Sender {
     }
 
     fn progress(&mut self, p: &TcpParams) -> Progress {
-        let mss = real(p.mss.0);
+        let mss = real(p.connection.mss.0);
         let is_safe =
             if self.acked_now > 0 && !self.detector.status().found_losses { Safety::Safe } else { Safety::Unsafe };
         Progress { newly: real(self.newly_delivered()) / mss, pipe: real(self.in_flight(p)) / mss, is_safe }
@@ -65,11 +65,11 @@ impl Sender {
         if let Some(x) = &mut self.optional {
             x.reset_hystart();
         }
-        if p.reduction == Reduction::AtOnce || Needs::of(p).recovery {
+        if p.window.reduction == Reduction::AtOnce || Needs::of(p).recovery {
             return;
         }
-        let mss = real(p.mss.0);
-        if p.reduction == Reduction::RateHalving {
+        let mss = real(p.connection.mss.0);
+        if p.window.reduction == Reduction::RateHalving {
             self.reduce_to(base);
             if let Some(x) = &mut self.optional {
                 x.reducing.halving = Some(Halving::default());
@@ -80,13 +80,13 @@ impl Sender {
         let newly = progress.newly;
         // A loss that the clock has told of counts as one segment delivered.
         progress.newly = progress.newly.max(1.0);
-        let base = match p.reduction {
+        let base = match p.window.reduction {
             // What was in flight, without what SACK had reported before this ACK.
             Reduction::PrrRfc9937 => real(self.outstanding() - self.board.sacked_bytes()) + newly * mss,
             _ => base,
         };
         let mut prr = Prr::new(base / mss, self.law.ssthresh() / mss);
-        self.reduce_to((progress.pipe + prr.release(progress, p.reduction)) * mss);
+        self.reduce_to((progress.pipe + prr.release(progress, p.window.reduction)) * mss);
         if let Some(x) = &mut self.optional {
             x.reducing.prr = Some(prr);
         }
@@ -105,14 +105,14 @@ impl Sender {
         let progress = self.progress(p);
         let Some(prr) = self.optional.as_mut().and_then(|x| x.reducing.prr.as_mut()) else { return };
         if progress.newly > 0.0 {
-            let window = progress.pipe + prr.release(progress, p.reduction);
-            self.reduce_to(window * real(p.mss.0));
+            let window = progress.pipe + prr.release(progress, p.window.reduction);
+            self.reduce_to(window * real(p.connection.mss.0));
         }
     }
 
     /// One more ACK of a recovery that halves the rate.
     fn halve(&mut self, p: &TcpParams) {
-        let (mss, pipe) = (real(p.mss.0), real(self.in_flight(p)));
+        let (mss, pipe) = (real(p.connection.mss.0), real(self.in_flight(p)));
         let Some(halving) = self.optional.as_mut().and_then(|x| x.reducing.halving.as_mut()) else { return };
         let bounds = Bounds { cwnd: self.law.cwnd() / mss, ssthresh: self.law.ssthresh() / mss, pipe: pipe / mss };
         let window = halving.on_ack(bounds) * mss;
@@ -132,7 +132,7 @@ impl Sender {
     /// Linux 2.4 (`tcp_cwnd_down`): in a recovery and after an echo, at most what is in flight and one segment.
     #[inline]
     pub(super) fn bound_by_flight(&mut self, p: &TcpParams) {
-        if p.flight_bound.on() && matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) {
+        if p.window.flight_bound.on() && matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) {
             let in_flight = real(self.in_flight(p));
             self.cap(bound(in_flight, self.law.window().mss()));
         }
@@ -142,7 +142,7 @@ impl Sender {
     /// far that no later one releases the rest. Recovery and echo have rules of their own.
     #[inline]
     pub(super) fn moderate(&mut self, before: Phase, a: &Ack, p: &TcpParams) {
-        if p.window_moderation != WindowModeration::Off
+        if p.window.window_moderation != WindowModeration::Off
             && (before != Phase::Open || a.duplicate || a.sacked > 0 || a.newly_ce > 0)
         {
             self.moderate_dubious(p);
@@ -154,17 +154,17 @@ impl Sender {
         let has_own_rule =
             matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) || self.spurious.is_active();
         if !has_own_rule {
-            let most = real(self.in_flight(p) + 3 * p.mss.0);
+            let most = real(self.in_flight(p) + 3 * p.connection.mss.0);
             self.cap(most);
         }
     }
 
     #[inline]
     pub(super) fn restart_after_idle(&mut self, p: &TcpParams, now: Time) {
-        if self.outstanding() == 0 && p.idle_restart.on() && self.stats.segments > 0 {
+        if self.outstanding() == 0 && p.window.idle_restart.on() && self.stats.segments > 0 {
             let idle = now.since(self.last_sent);
             if idle > self.rtt.rto(p) {
-                let initial = p.initial_window_segments as f64 * p.mss.0 as f64;
+                let initial = p.window.initial_window_segments as f64 * p.connection.mss.0 as f64;
                 self.cap(initial);
             }
         }

@@ -28,17 +28,17 @@ impl Sender {
             Phase::Timeout { .. } => !self.spurious.is_active(),
             Phase::Recovery { high } => {
                 let leaves = self.una >= high || self.recovery.ends_on_any_ack;
-                leaves && p.grow_on_recovery_exit.on()
+                leaves && p.window.grow_on_recovery_exit.on()
             }
             Phase::Echo { .. } => self.ecn.has_one_recovery_point() && !marked,
         };
-        let is_counted = p.avoidance_counting != AvoidanceCounting::Segments || a.delivered > 0;
-        a.bytes > 0 && may && is_counted && (a.window_limited || p.grow_when == GrowWhen::Always)
+        let is_counted = p.window.avoidance_counting != AvoidanceCounting::Segments || a.delivered > 0;
+        a.bytes > 0 && may && is_counted && (a.window_limited || p.window.grow_when == GrowWhen::Always)
     }
 
     /// While a detector waits, duplicates count like ACKs where ACKs are counted.
     fn grows_on_duplicate(&self, a: &Ack, p: &TcpParams) -> bool {
-        let counts_acks = p.avoidance_counting != AvoidanceCounting::Bytes;
+        let counts_acks = p.window.avoidance_counting != AvoidanceCounting::Bytes;
         self.detector.status().grows_on_duplicate && a.bytes == 0 && counts_acks && self.phase == Phase::Open
     }
 
@@ -68,7 +68,7 @@ impl Sender {
     /// The controller hears of the ACK.
     pub(super) fn tell_controller(&mut self, a: &Ack, found: Found, p: &TcpParams) {
         // Linux: what duplicates have reported was counted, or not, when they came.
-        let by_segments = p.avoidance_counting == AvoidanceCounting::Segments && a.bytes > 0;
+        let by_segments = p.window.avoidance_counting == AvoidanceCounting::Segments && a.bytes > 0;
         let (lost_ever, in_flight) = (self.board.ever_lost(), self.in_flight(p));
         self.tell_losses(a.now);
         let delivery = self.optional.as_mut().and_then(|x| x.measure(lost_ever, p));
@@ -92,7 +92,7 @@ impl Sender {
     /// The same for an ACK to which nothing but the controller has an answer.
     #[inline]
     pub(super) fn tell_controller_of_in_order(&mut self, a: &Ack, p: &TcpParams) {
-        let may_grow = a.window_limited || p.grow_when == GrowWhen::Always;
+        let may_grow = a.window_limited || p.window.grow_when == GrowWhen::Always;
         self.law.on_ack(&AckSample { may_grow, agreed: self.ecn.agreed, nxt: self.nxt, ..AckSample::of(a) });
         self.note_peak();
     }

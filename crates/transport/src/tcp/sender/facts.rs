@@ -70,7 +70,7 @@ impl Sender {
         let duplicate = pkt.ack == before && bare && self.nxt > before;
         let may_update = self.policies.window_updates == WindowUpdates::Duplicates;
         let duplicate = duplicate && (!window_update || !blocks.is_empty() || may_update);
-        let twice = if p.dsack.on() { reported_twice(pkt.ack, blocks) } else { (0, 0) };
+        let twice = if p.undo.dsack.on() { reported_twice(pkt.ack, blocks) } else { (0, 0) };
         let cwnd = self.cwnd(p);
         let bytes = self.una - before - acked.known_bytes + sacked;
         let marks = self.marks(pkt, (delivered.segments, bytes), pkt.ack > before || sacked > 0, p);
@@ -84,19 +84,19 @@ impl Sender {
             rtt: match pkt.ack > before {
                 true if !is_timed => None,
                 true => self.rtt_sample(pkt, acked.timed, p, now),
-                false if sacked > 0 && p.rtt_sampling == RttSampling::PerSack => delivered.sample(now),
+                false if sacked > 0 && p.timers.rtt_sampling == RttSampling::PerSack => delivered.sample(now),
                 false => None,
             },
-            ends_backoff: p.backoff_end == BackoffEnd::Sample || self.times_new_data(pkt, p),
+            ends_backoff: p.timers.backoff_end == BackoffEnd::Sample || self.times_new_data(pkt, p),
             ts_ecr: pkt.ts_ecr,
             below_sent_at: acked.last_sent_at,
             reported_twice: twice.1 - twice.0,
             twice_end: twice.1,
             in_flight_before,
             slow_start: self.law.window().in_slow_start(),
-            window_limited: match p.grow_when {
+            window_limited: match p.window.grow_when {
                 GrowWhen::FullInRound => self.is_limited_in_round(p),
-                _ => real(in_flight_before + p.mss.0) > cwnd,
+                _ => real(in_flight_before + p.connection.mss.0) > cwnd,
             },
             delivered: bytes,
             newly_delivered: delivered.segments,
@@ -114,14 +114,14 @@ impl Sender {
     pub(super) fn marks(&mut self, pkt: &Packet, delivered: (u32, u64), is_news: bool, p: &TcpParams) -> Marks {
         let (packets, bytes) = delivered;
         let is_exact = self.recovery.uses_scoreboard || matches!(self.phase, Phase::Open | Phase::Echo { .. });
-        let progress = Progress { packets, bytes, mss: p.mss.0, is_exact };
+        let progress = Progress { packets, bytes, mss: p.connection.mss.0, is_exact };
         self.ecn.marks(pkt, Delivers { progress, is_news })
     }
 
     /// Whether an ACK that advances now is a sample: with `in-order` none that fills a hole. Asked before it is heard.
     #[inline]
     pub(super) fn may_be_timed(&self, p: &TcpParams) -> bool {
-        p.rtt_sampling != RttSampling::InOrder || !self.has_hole()
+        p.timers.rtt_sampling != RttSampling::InOrder || !self.has_hole()
     }
 
     /// Segments above the first are known to have arrived.
@@ -130,14 +130,14 @@ impl Sender {
     }
 
     pub(super) fn rtt_sample(&mut self, pkt: &Packet, timed: Option<Time>, p: &TcpParams, now: Time) -> Option<Dur> {
-        if p.rtt_sampling == RttSampling::PerSack && timed.is_some() {
+        if p.timers.rtt_sampling == RttSampling::PerSack && timed.is_some() {
             return timed.map(|t| now.since(t));
         }
-        if p.timestamps.on() && pkt.ts_ecr != 0 {
-            let ticks = stamp(now, p.timestamp_tick).wrapping_sub(pkt.ts_ecr);
-            return Some(Dur((u64::from(ticks) * p.timestamp_tick.0).max(1)));
+        if p.connection.timestamps.on() && pkt.ts_ecr != 0 {
+            let ticks = stamp(now, p.connection.timestamp_tick).wrapping_sub(pkt.ts_ecr);
+            return Some(Dur((u64::from(ticks) * p.connection.timestamp_tick.0).max(1)));
         }
-        match p.rtt_sampling {
+        match p.timers.rtt_sampling {
             RttSampling::PerAck | RttSampling::InOrder | RttSampling::PerSack => timed.map(|t| now.since(t)),
             RttSampling::PerWindow => {
                 let (end, at) = self.timed?;
@@ -152,7 +152,7 @@ impl Sender {
 
     /// With timestamps ns-2 still times one new segment at a time, only to know when the back-off ends.
     pub(super) fn times_new_data(&mut self, pkt: &Packet, p: &TcpParams) -> bool {
-        if !p.timestamps.on() {
+        if !p.connection.timestamps.on() {
             return true;
         }
         let over = self.timed.is_some_and(|t| pkt.ack >= t.0);

@@ -15,7 +15,7 @@ impl Sender {
     /// Deals with the ACK if it is such a one, and says whether it was.
     #[inline]
     pub(super) fn on_in_order_ack(&mut self, pkt: &Packet, p: &TcpParams, line: &mut impl Line) -> bool {
-        let is_plain = !p.retransmit_overdue.on()
+        let is_plain = !p.recovery.retransmit_overdue.on()
             && self.phase == Phase::Open
             && self.memory.is_none()
             && self.optional.is_none()
@@ -37,7 +37,7 @@ impl Sender {
         self.acked_now = a.bytes;
         self.tell_controller_of_in_order(&a, p);
         self.timeouts_in_a_row = 0;
-        let idle = self.outstanding() == 0 && (self.sent_everything() || self.law.cwnd() >= real(p.mss.0));
+        let idle = self.outstanding() == 0 && (self.sent_everything() || self.law.cwnd() >= real(p.connection.mss.0));
         self.timer = if idle { Time::NEVER } else { now + self.rtt.rto(p) };
         let before = self.nxt;
         self.transmit_new(p, line);
@@ -61,14 +61,14 @@ impl Sender {
             bytes,
             segments: taken.segments,
             rtt: if is_timed { self.rtt_sample(pkt, Some(taken.first_sent_at), p, now) } else { None },
-            ends_backoff: p.backoff_end == BackoffEnd::Sample || self.times_new_data(pkt, p),
+            ends_backoff: p.timers.backoff_end == BackoffEnd::Sample || self.times_new_data(pkt, p),
             ts_ecr: pkt.ts_ecr,
             below_sent_at: taken.last_sent_at,
             in_flight_before,
             slow_start: self.law.window().in_slow_start(),
-            window_limited: match p.grow_when {
+            window_limited: match p.window.grow_when {
                 GrowWhen::FullInRound => self.is_limited_in_round(p),
-                _ => real(in_flight_before + p.mss.0) > self.cwnd(p),
+                _ => real(in_flight_before + p.connection.mss.0) > self.cwnd(p),
             },
             delivered: bytes,
             newly_delivered: taken.segments,
@@ -84,7 +84,7 @@ impl Sender {
         if self.outstanding() == 0 {
             self.restart_after_idle(p, line.now());
         }
-        let limit = if p.max_burst_segments == 0 { u32::MAX } else { p.max_burst_segments };
+        let limit = if p.window.max_burst_segments == 0 { u32::MAX } else { p.window.max_burst_segments };
         let mut room = self.cwnd(p) - real(self.outstanding());
         for _ in 0..limit {
             let before = self.nxt;

@@ -17,7 +17,7 @@ pub(super) struct Needless {
 
 impl Needless {
     pub(super) fn asked_for(p: &TcpParams) -> Option<Needless> {
-        Some(Needless { recovery: FastRecovery::asked_for(p.recovery_undo)?, law: None })
+        Some(Needless { recovery: FastRecovery::asked_for(p.undo.recovery_undo)?, law: None })
     }
     /// There is nothing to take back.
     pub(super) fn forget(&mut self) {

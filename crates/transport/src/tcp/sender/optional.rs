@@ -41,14 +41,14 @@ impl Optional {
             ledger: Needs::of(p).delivery.then(Ledger::default),
             told_of: Needs::of(p).losses.then_some(0),
             hystart: Watch::asked_for(p),
-            probe: (p.tail_probe == TailProbe::On).then(Tlp::default),
+            probe: (p.recovery.tail_probe == TailProbe::On).then(Tlp::default),
             writer: Writer::asked_for(p),
             needless: Needless::asked_for(p),
             ..Optional::default()
         };
         let is_any =
             x.pacer.is_some() || x.ledger.is_some() || x.hystart.is_some() || x.probe.is_some() || x.writer.is_some();
-        let is_any = is_any || x.needless.is_some() || p.reduction != Reduction::AtOnce;
+        let is_any = is_any || x.needless.is_some() || p.window.reduction != Reduction::AtOnce;
         is_any.then(|| Box::new(x))
     }
     /// The retransmission timer has expired: nothing of a recovery goes on.
@@ -79,7 +79,7 @@ impl Optional {
     /// What the ACK in hand has shown of the path, for a controller that asks.
     pub(super) fn measure(&mut self, lost: u64, p: &TcpParams) -> Option<Delivery> {
         let departs_at = self.pacer.as_ref().map_or(Time::ZERO, Pacer::next);
-        Some(self.ledger.as_mut()?.sample(lost, p.mss.0, departs_at))
+        Some(self.ledger.as_mut()?.sample(lost, p.connection.mss.0, departs_at))
     }
     fn alarm(&self) -> Time {
         let pace = self.pacer.as_ref().map_or(Time::NEVER, Pacer::alarm);
@@ -104,8 +104,8 @@ pub(super) struct SentSegment {
 impl Sender {
     /// Gives the connection its dice for early responses, if it makes any.
     pub fn predict(&mut self, p: &TcpParams, rng: Rng) {
-        if p.early.is_on() {
-            self.optional.get_or_insert_default().early = Some(Early::new(p.early.clone(), rng));
+        if p.controller.early.is_on() {
+            self.optional.get_or_insert_default().early = Some(Early::new(p.controller.early.clone(), rng));
         }
     }
 
@@ -127,7 +127,7 @@ impl Sender {
         if self.optional.as_ref().is_none_or(|x| x.writer.is_none()) {
             return;
         }
-        let (mss, in_flight) = (p.mss.0, self.in_flight(p));
+        let (mss, in_flight) = (p.connection.mss.0, self.in_flight(p));
         let cwnd = (self.cwnd(p) / real(mss)) as u64;
         let offered = self.window_edge.saturating_sub(self.una);
         let (una, nxt, end) = (self.una, self.nxt, self.data_end);
@@ -147,7 +147,8 @@ impl Sender {
 
     /// RFC 4653 section 3.2: what looked like a loss was none.
     pub(super) fn resume(&mut self, before: u64, p: &TcpParams) {
-        let (flight, before, mss) = (real(self.outstanding() + p.mss.0), real(before), self.law.window().mss());
+        let (flight, before, mss) =
+            (real(self.outstanding() + p.connection.mss.0), real(before), self.law.window().mss());
         let (cwnd, ssthresh) = (flight.min(before).max(mss), before.max(2.0 * mss));
         self.restore(cwnd, ssthresh);
     }
@@ -196,7 +197,7 @@ impl Sender {
         let is_plain = matches!(self.phase, Phase::Open | Phase::Echo { .. }) && self.board.sacked_bytes() == 0;
         let (outstanding, timer, srtt) = (self.outstanding(), self.timer, self.rtt.srtt);
         if let Some(t) = self.optional.as_mut().and_then(|x| x.probe.as_mut()) {
-            t.schedule(Situation { now, srtt, timer, outstanding, mss: p.mss.0, is_plain });
+            t.schedule(Situation { now, srtt, timer, outstanding, mss: p.connection.mss.0, is_plain });
         }
     }
 
@@ -221,7 +222,7 @@ impl Sender {
 
     pub(super) fn note_departure(&mut self, left: SentSegment, p: &TcpParams) {
         if let Some(x) = &mut self.optional {
-            x.reducing.on_sent(real(left.payload) / real(p.mss.0));
+            x.reducing.on_sent(real(left.payload) / real(p.connection.mss.0));
         }
         self.plan_probe(left.now, p);
         self.write_down(left, p);
@@ -246,7 +247,7 @@ impl Sender {
             return;
         }
         let in_flight = self.in_flight(p);
-        let is_out_of_data = self.data_end.saturating_sub(self.nxt) < p.mss.0;
+        let is_out_of_data = self.data_end.saturating_sub(self.nxt) < p.connection.mss.0;
         if is_out_of_data
             && real(in_flight) < self.cwnd(p)
             && self.board.lost_bytes() <= self.board.retransmitted_bytes()
@@ -271,7 +272,7 @@ impl Sender {
             bytes: left.payload,
             of_timer: self.rtt.srtt,
             cwnd: self.cwnd(p),
-            mss: real(p.mss.0),
+            mss: real(p.connection.mss.0),
             is_far_from_threshold: self.law.cwnd() < self.law.ssthresh() / 2.0,
             rate: self.law.pacing_rate(),
             segments: self.stats.segments,

@@ -74,7 +74,7 @@ impl Sender {
     pub(super) fn start_over(&mut self, p: &TcpParams) {
         self.law.change(Change::StartFrom(self.law.window().mss()));
         self.phase = Phase::Timeout { high: self.recovery_point };
-        self.board.mark_all_lost(p.sack_after_timeout, u64::MAX);
+        self.board.mark_all_lost(p.recovery.sack_after_timeout, u64::MAX);
     }
 
     pub(super) fn retransmit_first_lost(&mut self, p: &TcpParams, line: &mut impl Line) {
@@ -95,7 +95,7 @@ impl Sender {
     /// as after a timeout, but the window stays what it is (rfc1191 section 6.4).
     pub fn cut_smaller(&mut self, p: &TcpParams, line: &mut impl Line) {
         let now = line.now();
-        let (mss, mut at) = (p.mss.0, self.una);
+        let (mss, mut at) = (p.connection.mss.0, self.una);
         self.law.change(Change::SmallerSegments(real(mss)));
         self.board = Scoreboard::new();
         while at < self.nxt {
@@ -119,12 +119,12 @@ impl Sender {
 
     /// Sends whatever the window allows: first what is lost, then new data, then what might be lost.
     pub fn transmit(&mut self, p: &TcpParams, line: &mut impl Line) {
-        let mss = p.mss.0;
+        let mss = p.connection.mss.0;
         self.restart_after_idle(p, line.now());
         if self.optional.is_some() {
             self.let_write(p);
         }
-        let limit = match (p.max_burst_segments, self.detector.status().burst_limit) {
+        let limit = match (p.window.max_burst_segments, self.detector.status().burst_limit) {
             (0, 0) => u32::MAX,
             (0, b) | (b, 0) => b,
             (a, b) => a.min(b),
@@ -162,10 +162,10 @@ impl Sender {
         if self.probe_budget == Some(0) {
             return false;
         }
-        let mss = p.mss.0;
+        let mss = p.connection.mss.0;
         let is_full = self.data_end > self.nxt + mss;
         let Some((len, fin)) = (if is_full { Some((mss, false)) } else { self.last_segment(p) }) else { return false };
-        let limit = p.window_limit_segments as u64 * mss;
+        let limit = p.window.window_limit_segments as u64 * mss;
         let beyond_limit = limit > 0 && self.nxt + len - self.una > limit;
         if self.nxt + len + u64::from(fin) > self.window_edge {
             return room >= 1.0 && !beyond_limit && self.send_part(room, p, line);
@@ -173,11 +173,11 @@ impl Sender {
         if room < real(len) || beyond_limit {
             return false;
         }
-        if p.host_queue.limit_segments > 0 && !self.finds_room(len, p, line) {
+        if p.host.host_queue.limit_segments > 0 && !self.finds_room(len, p, line) {
             return false;
         }
         self.emit_new(len, fin, p, line);
-        if p.final_segment == FinalSegment::WithPrevious && !fin && self.data_end <= self.nxt + mss {
+        if p.host.final_segment == FinalSegment::WithPrevious && !fin && self.data_end <= self.nxt + mss {
             self.send_final(p, line);
         }
         true
@@ -188,7 +188,7 @@ impl Sender {
     fn send_final(&mut self, p: &TcpParams, line: &mut impl Line) {
         if let Some((rest, true)) = self.last_segment(p)
             && self.nxt + rest <= self.window_edge
-            && (p.host_queue.limit_segments == 0 || self.finds_room(rest, p, line))
+            && (p.host.host_queue.limit_segments == 0 || self.finds_room(rest, p, line))
         {
             self.emit_new(rest, true, p, line);
         }
@@ -207,7 +207,7 @@ impl Sender {
         self.nxt += len + fin as u64;
         self.stats.segments += 1;
         self.last_sent = now;
-        if self.timed.is_none() && p.rtt_sampling == RttSampling::PerWindow {
+        if self.timed.is_none() && p.timers.rtt_sampling == RttSampling::PerWindow {
             self.timed = Some((self.nxt, now));
         }
         if self.timer == Time::NEVER || idle {
@@ -251,13 +251,15 @@ impl Sender {
         }
         let len = self.data_end.saturating_sub(self.nxt);
         let fin = self.closing;
-        let held_by_nagle = len < p.mss.0 && !fin && p.nagle.on() && self.outstanding() > 0;
+        let held_by_nagle = len < p.connection.mss.0 && !fin && p.host.nagle.on() && self.outstanding() > 0;
         (!held_by_nagle && (len > 0 || fin)).then_some((len, fin))
     }
 
     /// RFC 6675 NextSeg rule 3: nothing new to send, but a hole below the highest SACK.
     fn send_suspect(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
-        if !matches!(self.phase, Phase::Recovery { .. }) || !self.recovery.retransmits_suspects || room < real(p.mss.0)
+        if !matches!(self.phase, Phase::Recovery { .. })
+            || !self.recovery.retransmits_suspects
+            || room < real(p.connection.mss.0)
         {
             return false;
         }
@@ -274,7 +276,7 @@ impl Sender {
     /// the timer.
     #[inline]
     pub(super) fn look_for_overdue(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) {
-        if !p.retransmit_overdue.on() {
+        if !p.recovery.retransmit_overdue.on() {
             return;
         }
         let latest = Time(a.now.0.saturating_sub(self.rtt.rto(p).0));
@@ -305,7 +307,7 @@ impl Sender {
         // RFC 3168 section 6.1.5: a retransmission says nothing of a reduction. In ns-2 it does.
         let cwr =
             self.ecn.has_one_recovery_point() && self.ecn.is_active() && std::mem::take(&mut self.ecn.cwr_pending);
-        if p.host_queue.limit_segments > 0
+        if p.host.host_queue.limit_segments > 0
             && let Some(host) = line.shared()
         {
             let (queue, on_its_clock) = host.queue(now);
@@ -320,14 +322,16 @@ impl Sender {
         self.stats.retransmitted_bytes += payload;
         self.spurious.on_retransmission(payload);
         if let Some(n) = self.optional.as_mut().and_then(|x| x.needless.as_mut()) {
-            n.on_retransmission(payload, stamp(now, p.timestamp_tick));
+            n.on_retransmission(payload, stamp(now, p.connection.timestamp_tick));
         }
         self.last_sent = now;
         if self.timed.is_some_and(|t| s.start < t.0) && self.policies.timed_segment == TimedSegment::Dropped {
             self.timed = None;
         }
         let head = s.start == self.una;
-        if self.timer == Time::NEVER || (head && p.restart_timer_on_retransmission.on() && self.phase_is_recovery()) {
+        if self.timer == Time::NEVER
+            || (head && p.timers.restart_timer_on_retransmission.on() && self.phase_is_recovery())
+        {
             self.timer = now + self.rtt.rto(p);
         }
         self.detector.on_sent(payload);

@@ -81,7 +81,7 @@ impl Sender {
     pub(super) fn send_part(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
         let is_idle = self.outstanding() == 0;
         let fits = self.window_edge.saturating_sub(self.nxt).min(self.data_end - self.nxt);
-        let is_much = fits > 0 && 2 * fits >= self.window_max && (is_idle || !p.nagle.on());
+        let is_much = fits > 0 && 2 * fits >= self.window_max && (is_idle || !p.host.nagle.on());
         // Of the last segment, the FIN alone may be too much.
         let is_rest = fits > 0 && fits == self.data_end - self.nxt;
         if (is_much || is_rest) && room >= real(fits) {
@@ -96,18 +96,18 @@ impl Sender {
 
     fn probe_wait(&self, p: &TcpParams) -> Dur {
         let doubled = self.rtt.rto(p).0.saturating_mul(1 << self.probing.sent.min(30));
-        Dur(doubled.min(p.rto_max.0))
+        Dur(doubled.min(p.timers.rto_max.0))
     }
 
     /// The timer has run out while nothing was under way: if the peer's window is in the way, it is probed.
     pub(super) fn probe_window(&mut self, p: &TcpParams, line: &mut impl Line) {
         let len = self.data_end.saturating_sub(self.nxt);
-        let fin = self.closing && len <= p.mss.0;
-        let wants = len.min(p.mss.0) + u64::from(fin);
+        let fin = self.closing && len <= p.connection.mss.0;
+        let wants = len.min(p.connection.mss.0) + u64::from(fin);
         if self.outstanding() > 0 || self.sent_everything() || self.nxt + wants <= self.window_edge {
             return;
         }
-        if self.probing.unanswered >= p.retries_max {
+        if self.probing.unanswered >= p.timers.retries_max {
             self.gave_up = true;
             return;
         }
@@ -120,12 +120,12 @@ impl Sender {
         self.stats.window_probes += 1;
         let plain =
             Outgoing { seq: self.nxt, payload: 0, fin: false, retransmit: false, cwr: false, probe: true, push: false };
-        line.emit(match p.window_probe {
+        line.emit(match p.timers.window_probe {
             WindowProbe::Byte if len == 0 => Outgoing { fin: true, ..plain },
             WindowProbe::Byte => Outgoing { payload: 1, ..plain },
             WindowProbe::AckBelow => Outgoing { seq: self.una - 1, ..plain },
         });
-        self.probing.beyond |= p.window_probe == WindowProbe::Byte;
+        self.probing.beyond |= p.timers.window_probe == WindowProbe::Byte;
         self.timer = line.now() + self.probe_wait(p);
     }
 

@@ -61,8 +61,8 @@ impl Sender {
     #[cold]
     fn look_for_spurious(&mut self, pkt: &Packet, a: &Ack, p: &TcpParams) {
         if self.episode_at != Time::NEVER && a.bytes > 0 {
-            let early = match p.timestamps.on() && pkt.ts_ecr != 0 {
-                true => is_older(pkt.ts_ecr, stamp(self.episode_at, p.timestamp_tick)),
+            let early = match p.connection.timestamps.on() && pkt.ts_ecr != 0 {
+                true => is_older(pkt.ts_ecr, stamp(self.episode_at, p.connection.timestamp_tick)),
                 false => pkt.cause < self.episode_at,
             };
             self.stats.spurious_episodes += u32::from(early);
@@ -92,7 +92,7 @@ impl Sender {
             SpuriousVerdict::None | SpuriousVerdict::Wait => return false,
             SpuriousVerdict::ProbeWithNewData => {
                 // Two new segments, whatever the window.
-                self.law.change(Change::StartFrom((self.in_flight(p) + 2 * p.mss.0) as f64));
+                self.law.change(Change::StartFrom((self.in_flight(p) + 2 * p.connection.mss.0) as f64));
                 self.probe_budget = Some(2);
             }
             SpuriousVerdict::Genuine { window_segments } => {
@@ -110,11 +110,11 @@ impl Sender {
                 }
                 return false;
             }
-            SpuriousVerdict::Spurious if p.spurious_response == SpuriousResponse::Ignore => {
+            SpuriousVerdict::Spurious if p.undo.spurious_response == SpuriousResponse::Ignore => {
                 self.stats.spurious_detected += 1;
                 line.note(EventKind::Spurious, self.una, 0, 0);
                 if held_back {
-                    self.board.mark_lost_but_retransmitted(p.sack_after_timeout, self.spurious.high());
+                    self.board.mark_lost_but_retransmitted(p.recovery.sack_after_timeout, self.spurious.high());
                 }
                 return false;
             }
@@ -138,7 +138,7 @@ impl Sender {
         self.stats.genuine_detected += 1;
         self.rtt.on_genuine();
         self.forget();
-        self.board.mark_lost_but_retransmitted(p.sack_after_timeout, self.spurious.high());
+        self.board.mark_lost_but_retransmitted(p.recovery.sack_after_timeout, self.spurious.high());
     }
 
     /// Window and threshold after a spurious timeout.
@@ -150,13 +150,13 @@ impl Sender {
         let half = (old.cwnd() / 2.0).max(2.0 * old.mss());
         // What takes nothing of the reduction back leaves the law as the timeout has left it.
         if matches!(
-            p.spurious_response,
+            p.undo.spurious_response,
             SpuriousResponse::Full | SpuriousResponse::Avoidance | SpuriousResponse::Rfc4015
         ) {
             self.law.undo(&law);
         }
         let w = self.law.window();
-        let (cwnd, ssthresh) = match p.spurious_response {
+        let (cwnd, ssthresh) = match p.undo.spurious_response {
             // Conservative response: the halved threshold is kept and the window goes there.
             SpuriousResponse::Halved | SpuriousResponse::Ignore => {
                 (w.cwnd().max(flight).min(w.ssthresh()), w.ssthresh())
@@ -166,16 +166,16 @@ impl Sender {
             SpuriousResponse::SlowStart => (w.mss(), half),
             SpuriousResponse::Avoidance => (w.cwnd(), old.cwnd()),
             SpuriousResponse::Rfc4015 => {
-                let initial = p.initial_window_segments as f64 * w.mss();
+                let initial = p.window.initial_window_segments as f64 * w.mss();
                 (flight + (a.bytes as f64).min(initial), flight_before.max(old.ssthresh()))
             }
         };
         self.restore(cwnd, ssthresh);
         // RFC 5682 step 3b: a loss in the flight that was never lost may start a recovery. Some rules want to be above the recovery point.
-        if p.spurious_unlock.on() {
+        if p.undo.spurious_unlock.on() {
             self.recovery_point = self.una - 1;
         }
-        if p.spurious_timer == SpuriousTimer::Rfc4015
+        if p.undo.spurious_timer == SpuriousTimer::Rfc4015
             && let Some(m) = &mut self.memory
         {
             m.lift_above = self.nxt;
@@ -189,7 +189,7 @@ impl Sender {
 
     /// RFC 4015 step 9, once data that was sent after the verdict is acknowledged.
     fn lift_timer(&mut self, a: &Ack, p: &TcpParams) {
-        if p.spurious_timer != SpuriousTimer::Rfc4015 {
+        if p.undo.spurious_timer != SpuriousTimer::Rfc4015 {
             return;
         }
         if let (Some(m), Some(r)) = (&mut self.memory, a.rtt)

@@ -19,10 +19,10 @@ impl Sender {
     /// An attempt to send is over; `has_sent` when something left.
     #[inline]
     pub(super) fn note_usage(&mut self, has_sent: bool, p: &TcpParams) {
-        if p.grow_when != GrowWhen::FullInRound {
+        if p.window.grow_when != GrowWhen::FullInRound {
             return;
         }
-        let is_full = real(self.in_flight(p) + p.mss.0) > self.cwnd(p);
+        let is_full = real(self.in_flight(p) + p.connection.mss.0) > self.cwnd(p);
         if !has_sent && !is_full {
             return;
         }
@@ -37,6 +37,6 @@ impl Sender {
     #[inline]
     pub(super) fn is_limited_in_round(&self, p: &TcpParams) -> bool {
         let w = self.law.window();
-        self.usage.is_full || (w.in_slow_start() && w.cwnd() < real(2 * self.usage.most_out * p.mss.0))
+        self.usage.is_full || (w.in_slow_start() && w.cwnd() < real(2 * self.usage.most_out * p.connection.mss.0))
     }
 }

@@ -83,7 +83,7 @@ pub struct Writer {
 
 impl Writer {
     pub fn asked_for(p: &TcpParams) -> Option<Writer> {
-        (p.writing == Writing::AsMemoryAllows).then(|| Writer {
+        (p.host.writing == Writing::AsMemoryAllows).then(|| Writer {
             memory: FIRST,
             written: 1,
             waits: false,
@@ -141,7 +141,7 @@ mod tests {
 
     fn writer() -> Writer {
         let p = preset::preset("linux-2.4.17").expect("a preset");
-        Writer::asked_for(&TcpParams { writing: Writing::AsMemoryAllows, ..p }).expect("it writes as the kernel")
+        Writer::asked_for(&p.with(|p| p.host.writing = Writing::AsMemoryAllows)).expect("it writes as the kernel")
     }
 
     fn turn(una: u64, out: u64, cwnd: u64) -> Turn {

@@ -132,7 +132,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::params::{RtoProfile, Switch, TcpParams};
+    use crate::tcp::params::{RtoProfile, Switch};
     use crate::tcp::preset;
 
     #[test]
@@ -140,9 +140,18 @@ mod tests {
         let linux = preset::preset("linux-2.4.17").expect("a preset");
         assert!(linux.check("tcp").is_ok());
         for rto in [RtoProfile::Rfc6298, RtoProfile::CoarseTicks] {
-            let e = TcpParams { rto, ..linux.clone() }.check("tcp").expect_err("nothing would be shared");
+            let e = linux.clone().with(|p| p.timers.rto = rto).check("tcp").expect_err("nothing would be shared");
             assert_eq!(e.path, "tcp.share_rtt");
-            assert!(TcpParams { rto, share_rtt: Switch::Off, ..linux.clone() }.check("tcp").is_ok());
+            assert!(
+                linux
+                    .clone()
+                    .with(|p| {
+                        p.timers.rto = rto;
+                        p.sharing.share_rtt = Switch::Off;
+                    })
+                    .check("tcp")
+                    .is_ok()
+            );
         }
     }
 

@@ -62,8 +62,8 @@ pub struct HostQueue {
 impl HostQueue {
     /// Takes a segment with `payload` bytes, or says that the queue is full.
     pub fn admits(&mut self, now: Time, payload: u64, p: &TcpParams) -> bool {
-        let q = &p.host_queue;
-        let room = q.rate.tx_time(p.mss.0 + HEADERS_BYTES).saturating_mul(u64::from(q.limit_segments));
+        let q = &p.host.host_queue;
+        let room = q.rate.tx_time(p.connection.mss.0 + HEADERS_BYTES).saturating_mul(u64::from(q.limit_segments));
         if self.free_at.since(now.min(self.free_at)) >= room {
             return false;
         }
@@ -73,7 +73,7 @@ impl HostQueue {
 
     /// Takes a segment, whatever waits.
     pub fn take(&mut self, now: Time, payload: u64, p: &TcpParams) {
-        let rate = p.host_queue.rate;
+        let rate = p.host.host_queue.rate;
         let line = self.line.get_or_insert_with(|| Serializer::new(rate));
         if line.rate() != rate {
             line.set_rate(rate);
@@ -94,7 +94,7 @@ mod tests {
     fn params() -> TcpParams {
         // Ten segments of 1040 bytes; one takes a millisecond.
         let host_queue = HostQueueParams { limit_segments: 10, rate: BitRate(8_320_000) };
-        TcpParams { host_queue, ..preset::preset("sack-2006").expect("a preset") }
+        preset::preset("sack-2006").expect("a preset").with(|p| p.host.host_queue = host_queue)
     }
 
     #[test]

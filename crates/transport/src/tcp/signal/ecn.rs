@@ -63,7 +63,7 @@ impl EcnEcho {
     /// The handshake has agreed.
     pub fn begin(&mut self, agreed: Agreed, p: &TcpParams) {
         self.agreed = agreed;
-        self.counting = (agreed == Agreed::Accurate).then(|| Box::new(Counting::new(p.ecn_rules.thinning)));
+        self.counting = (agreed == Agreed::Accurate).then(|| Box::new(Counting::new(p.ecn.ecn_rules.thinning)));
     }
 
     #[inline]

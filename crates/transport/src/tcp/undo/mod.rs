@@ -134,7 +134,7 @@ macro_rules! spurious {
 }
 
 spurious! {
-    Eifel(eifel::Eifel) "eifel" when |p| p.eifel.on() => |_| eifel::Eifel::default(), "eifel.rs";
-    Frto(frto::Frto) "frto" when |p| p.frto != FrtoChoice::Off => |p| frto::Frto::new(p.frto), "frto.rs";
-    Dsack(dsack::Dsack) "dsack" when |p| p.dsack.on() => |_| dsack::Dsack::default(), "dsack.rs";
+    Eifel(eifel::Eifel) "eifel" when |p| p.undo.eifel.on() => |_| eifel::Eifel::default(), "eifel.rs";
+    Frto(frto::Frto) "frto" when |p| p.undo.frto != FrtoChoice::Off => |p| frto::Frto::new(p.undo.frto), "frto.rs";
+    Dsack(dsack::Dsack) "dsack" when |p| p.undo.dsack.on() => |_| dsack::Dsack::default(), "dsack.rs";
 }

@@ -61,7 +61,6 @@ impl Bbr3 {
 mod tests {
     use super::super::{Bbr3Params, State};
     use super::*;
-    use crate::tcp::params::TcpParams;
     use crate::tcp::{Ack, preset};
     use crosswind_base::Time;
 
@@ -69,7 +68,7 @@ mod tests {
 
     fn cruising(ecn: Switch, rtt_ms: u64) -> Bbr3 {
         let bbr3 = Bbr3Params { ecn, ..Bbr3Params::google() };
-        let mut b = Bbr3::new(&TcpParams { bbr3, ..preset::preset("bbr3-google").expect("a preset") });
+        let mut b = Bbr3::new(&preset::preset("bbr3-google").expect("a preset").with(|p| p.controller.bbr3 = bbr3));
         (b.bw, b.max_bw, b.min_rtt) = (1e7, 1e7, Some(Dur::from_millis(rtt_ms)));
         (b.state, b.full.reached, b.w.cwnd) = (State::Cruise, true, 100.0 * MSS);
         b

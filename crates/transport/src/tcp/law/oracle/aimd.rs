@@ -28,7 +28,7 @@ impl Agent {
 }
 
 fn aimd(increase: f64, decrease: f64, first_decrease: FirstDecrease) -> TcpParams {
-    TcpParams { aimd: AimdParams { increase, decrease, first_decrease }, ..params(LawName::Aimd) }
+    params(LawName::Aimd).with(|p| p.controller.aimd = AimdParams { increase, decrease, first_decrease })
 }
 
 #[test]

@@ -64,8 +64,8 @@ impl Plain for PlainBic {
 #[test]
 fn bic_is_its_pseudo_code() {
     for divisor in [2.0, 4.0] {
-        let p =
-            TcpParams { bic: BicParams { search_divisor: divisor, ..BicParams::default() }, ..params(LawName::Bic) };
+        let p = params(LawName::Bic)
+            .with(|p| p.controller.bic = BicParams { search_divisor: divisor, ..BicParams::default() });
         // With the second share of losses most of them come below the fourteen segments of `low_window`.
         for lossy in [0.0005, 0.02] {
             compare(&p, lossy, || {
@@ -77,7 +77,7 @@ fn bic_is_its_pseudo_code() {
 
 #[test]
 fn a_timeout_keeps_the_search() {
-    let mut law = Law::new(&TcpParams { initial_window_segments: 100, ..params(LawName::Bic) });
+    let mut law = Law::new(&params(LawName::Bic).with(|p| p.window.initial_window_segments = 100));
     law.reduce(Trigger::Timeout, law.cwnd());
     // Back at the threshold: a quarter of the way to the hundred segments of the loss.
     law.change(Change::Threshold(0.0));

@@ -162,8 +162,11 @@ impl Plain for Kernel {
 #[test]
 fn cubic_of_linux_6_is_the_kernels() {
     let p = params(LawName::Cubic);
-    let cubic = CubicParams { version: CubicVersion::Linux6, ..p.cubic.clone() };
-    let p = TcpParams { cubic, avoidance_counting: AvoidanceCounting::Segments, ..p };
+    let cubic = CubicParams { version: CubicVersion::Linux6, ..p.controller.cubic.clone() };
+    let p = p.with(|p| {
+        p.controller.cubic = cubic;
+        p.window.avoidance_counting = AvoidanceCounting::Segments;
+    });
     compare(&p, 0.0005, || Box::new(Kernel::default()));
 }
 
@@ -172,7 +175,10 @@ fn the_arithmetic_of_linux_6_bears_the_flattest_and_the_steepest_curve() {
     for c in [1e-6, 1e6] {
         let cubic = CubicParams { version: CubicVersion::Linux6, c, ..CubicParams::default() };
         cubic.check().expect("within the bounds");
-        let p = TcpParams { cubic, initial_window_segments: 40_000_000, ..params(LawName::Cubic) };
+        let p = params(LawName::Cubic).with(|p| {
+            p.controller.cubic = cubic;
+            p.window.initial_window_segments = 40_000_000;
+        });
         let mut law = Law::new(&p);
         law.reduce(Trigger::Loss, law.cwnd());
         for i in 1..1000u64 {
@@ -254,7 +260,10 @@ impl Plain for Paper {
 
 fn of_2005(change: impl Fn(CubicParams) -> CubicParams) -> TcpParams {
     let p = params(LawName::Cubic);
-    TcpParams { cubic: change(CubicParams { version: CubicVersion::Pfldnet2005, ..p.cubic.clone() }), ..p }
+    p.with(|t| {
+        t.controller.cubic.version = CubicVersion::Pfldnet2005;
+        t.controller.cubic = change(t.controller.cubic.clone());
+    })
 }
 
 #[test]
@@ -268,7 +277,7 @@ fn cubic_of_2005_is_its_paper() {
     ];
     for p in variants {
         for lossy in [0.0005, 0.00005] {
-            compare(&p, lossy, || Box::new(Paper::new(&p.cubic)));
+            compare(&p, lossy, || Box::new(Paper::new(&p.controller.cubic)));
         }
     }
 }
@@ -277,7 +286,10 @@ fn cubic_of_2005_is_its_paper() {
 fn cubic_of_2005_is_back_at_its_old_window_after_the_cube_root_of_what_it_lost_over_c() {
     // 1000 segments lose 200: K = (200 / 0.4)^(1/3) = 7.94 s. The window follows the curve one round trip ahead.
     let p = of_2005(|c| CubicParams { friendly: Switch::Off, ..c });
-    let p = TcpParams { initial_ssthresh: Size(MSS), initial_window_segments: 1000, ..p };
+    let p = p.with(|p| {
+        p.window.initial_ssthresh = Size(MSS);
+        p.window.initial_window_segments = 1000;
+    });
     let mut law = Law::new(&p);
     law.reduce(Trigger::Loss, law.cwnd());
     assert_eq!(law.cwnd(), 800.0 * MSS as f64);
@@ -300,8 +312,11 @@ fn cubic_of_2005_is_back_at_its_old_window_after_the_cube_root_of_what_it_lost_o
 fn after_a_timeout_cubic_does_not_climb_back_to_the_old_window() {
     // From 100 segments: the threshold is 70, and slow start ends there. With K = 0 and w_max = 70 the curve is 70 + 0.4 t^3:
     // 70.4 segments a second later, where the way back to 100 would be at 100 - 0.4 (4.22 - 1)^3 = 86.7.
-    let p = TcpParams { initial_ssthresh: Size(MSS), initial_window_segments: 100, ..params(LawName::Cubic) };
-    let p = TcpParams { cubic: CubicParams { friendly: Switch::Off, ..p.cubic.clone() }, ..p };
+    let p = params(LawName::Cubic).with(|p| {
+        p.window.initial_ssthresh = Size(MSS);
+        p.window.initial_window_segments = 100;
+    });
+    let p = p.with(|t| t.controller.cubic.friendly = Switch::Off);
     let mut law = Law::new(&p);
     let (mut now_s, mut acks) = (1.0, 0u64);
     let mut run = |law: &mut Law, until: &dyn Fn(f64, f64) -> bool| {
@@ -326,8 +341,11 @@ fn after_a_timeout_cubic_does_not_climb_back_to_the_old_window() {
 fn cubic_of_bytes_with_delayed_acks_keeps_its_curve() {
     // The curve is one of time: what an ACK counts for changes the steps, not the way.
     let after_ten_s = |counting: AvoidanceCounting, segments: u64| {
-        let p = TcpParams { initial_ssthresh: Size(MSS), initial_window_segments: 100, ..params(LawName::Cubic) };
-        let mut law = Law::new(&TcpParams { avoidance_counting: counting, ..p });
+        let p = params(LawName::Cubic).with(|p| {
+            p.window.initial_ssthresh = Size(MSS);
+            p.window.initial_window_segments = 100;
+        });
+        let mut law = Law::new(&p.with(|p| p.window.avoidance_counting = counting));
         law.reduce(Trigger::Loss, law.cwnd());
         let (mut now_s, mut acks) = (1.0, 0u64);
         while now_s < 11.0 {

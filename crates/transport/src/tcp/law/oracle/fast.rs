@@ -87,9 +87,9 @@ fn fast_with_an_alpha_by_rate_is_its_equation_with_three_constants() {
         alpha: 60.0,
         low_rate: BitRate(5_000_000),
         middle_rate: BitRate(12_000_000),
-        ..p.fast.clone()
+        ..p.controller.fast.clone()
     };
-    let p = TcpParams { fast, ..p };
+    let p = p.with(|p| p.controller.fast = fast);
     let steps = Some(([8.0, 20.0, 60.0], [5e6 / 8000.0, 12e6 / 8000.0]));
     compare(&p, 0.0005, || Box::new(PlainFast { steps, ..PlainFast::default() }));
 }
@@ -141,7 +141,10 @@ fn fast_as_published_is_its_equation_once_per_round_trip_whatever_is_acknowledge
     for (seed, a) in (0..24).map(|seed| (seed, [0.5, 2.0][seed as usize % 2])) {
         let fast =
             FastParams { version: FastVersion::Published, alpha, gamma, empty_growth: a, ..FastParams::default() };
-        let p = TcpParams { fast, grow_when: GrowWhen::Always, ..params(LawName::Fast) };
+        let p = params(LawName::Fast).with(|p| {
+            p.controller.fast = fast;
+            p.window.grow_when = GrowWhen::Always;
+        });
         let mut r = Streams::new(seed).named("fast");
         let mut law = Law::new(&p);
         let mut plain = Published {

@@ -87,14 +87,14 @@ impl Plain for PlainLedbat {
 #[test]
 fn ledbat_is_its_draft() {
     let mut p = params(LawName::Ledbat);
-    p.ledbat.target = Dur::from_secs_f64(TARGET);
+    p.controller.ledbat.target = Dur::from_secs_f64(TARGET);
     compare(&p, 0.001, || Box::new(PlainLedbat::default()));
 }
 
 #[test]
 fn the_queue_of_a_flow_alone_rests_at_the_target() {
     let mut p = params(LawName::Ledbat);
-    p.ledbat.slowdown = crate::tcp::params::Switch::Off;
+    p.controller.ledbat.slowdown = crate::tcp::params::Switch::Off;
     let mut law = Law::new(&p);
     let (mut now, mut rtt) = (1.0, 0.04);
     // One segment a millisecond: what is above 40 in the window waits.

@@ -51,7 +51,7 @@ impl Plain for PlainLtcp {
 #[test]
 fn ltcp_is_its_pseudo_code() {
     for decrease in [Decrease::Fixed, Decrease::Variable] {
-        let p = TcpParams { ltcp: LtcpParams { decrease, ..LtcpParams::default() }, ..params(LawName::Ltcp) };
+        let p = params(LawName::Ltcp).with(|p| p.controller.ltcp = LtcpParams { decrease, ..LtcpParams::default() });
         compare(&p, 0.0005, || Box::new(PlainLtcp::new(decrease)));
     }
 }

@@ -42,14 +42,13 @@ pub trait Plain {
 }
 
 fn params(law: LawName) -> TcpParams {
-    TcpParams {
-        mss: Size(MSS),
-        law,
-        avoidance_counting: AvoidanceCounting::Fraction,
-        initial_window_segments: 4,
-        initial_ssthresh: Size(60 * MSS),
-        ..preset::preset("rfc").expect("a preset")
-    }
+    preset::preset("rfc").expect("a preset").with(|p| {
+        p.connection.mss = Size(MSS);
+        p.controller.law = law;
+        p.window.avoidance_counting = AvoidanceCounting::Fraction;
+        p.window.initial_window_segments = 4;
+        p.window.initial_ssthresh = Size(60 * MSS);
+    })
 }
 
 fn ack(s: Step, number: u64) -> Ack {

@@ -54,13 +54,13 @@ impl Plain for Linux {
 #[test]
 fn the_scalable_of_linux_2_6_counts_as_the_kernel_does() {
     let scalable = ScalableParams { version: ScalableVersion::Linux26, ..ScalableParams::default() };
-    compare(&TcpParams { scalable, ..params(LawName::Scalable) }, 0.004, || Box::<Linux>::default());
+    compare(&params(LawName::Scalable).with(|p| p.controller.scalable = scalable), 0.004, || Box::<Linux>::default());
 }
 
 #[test]
 fn in_linux_2_6_fifty_one_acks_make_a_segment() {
     let scalable = ScalableParams { version: ScalableVersion::Linux26, ..ScalableParams::default() };
-    let mut law = Law::new(&TcpParams { scalable, ..params(LawName::Scalable) });
+    let mut law = Law::new(&params(LawName::Scalable).with(|p| p.controller.scalable = scalable));
     law.window_mut().cwnd = 100.0 * MSS as f64;
     let s = Step { now_s: 1.0, rtt_s: 0.1, in_flight: 100.0 };
     (0..102).for_each(|n| law.grow(&ack(s, n)));

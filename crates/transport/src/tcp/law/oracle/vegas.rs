@@ -67,6 +67,6 @@ fn vegas_is_its_paper_with_the_means_of_ns_2() {
 #[test]
 fn vegas_is_its_paper_with_the_least_sample_and_fractions() {
     let mut p = params(LawName::Vegas);
-    p.vegas.rates = VegasRates::Paper;
+    p.controller.vegas.rates = VegasRates::Paper;
     compare(&p, 0.002, || Box::new(PlainVegas { of_paper: true, ..PlainVegas::default() }));
 }

@@ -57,7 +57,7 @@ fn a_steady_stream_is_measured_exactly() {
 #[test]
 fn without_a_round_trip_time_a_loss_halves() {
     for why in [Trigger::Loss, Trigger::Timeout] {
-        let p = TcpParams { initial_ssthresh: Size(MSS), ..params(LawName::Westwood) };
+        let p = params(LawName::Westwood).with(|p| p.window.initial_ssthresh = Size(MSS));
         let mut law = Law::new(&p);
         for i in 1..=100u64 {
             // ACKs of what was sent twice are no samples.

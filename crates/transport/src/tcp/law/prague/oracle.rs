@@ -94,8 +94,8 @@ impl Module {
 fn compare(mode: RttScaling, rtt_ms: f64) {
     let base = preset::preset("prague").expect("a preset");
     let prague = PragueParams { rtt_scaling: mode, transition_rounds: 4, ..PragueParams::default() };
-    let params = TcpParams { prague, ..base };
-    let mss = params.mss.0;
+    let params = base.with(|p| p.controller.prague = prague);
+    let mss = params.connection.mss.0;
     for seed in 0..60 {
         let mut r = Streams::new(seed).named("prague-oracle");
         let mut ours = Prague::new(&params);

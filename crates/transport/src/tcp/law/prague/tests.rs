@@ -5,7 +5,7 @@ use crate::tcp::preset;
 fn params(rtt_scaling: RttScaling) -> TcpParams {
     let p = preset::preset("prague").expect("a preset");
     let prague = PragueParams { rtt_scaling, transition_rounds: 10, ..PragueParams::default() };
-    TcpParams { prague, ..p }
+    p.with(|p| p.controller.prague = prague)
 }
 
 fn ack(n: u32, ce: u32, ms: u64) -> Ack {
@@ -138,10 +138,10 @@ fn the_preset_finds_losses_by_time_and_sends_ect1_to_those_who_count_marks_only(
     use crate::tcp::policies::RetransmissionEct::AsControl;
     use crosswind_base::Ecn;
     let p = preset::preset("prague").expect("a preset");
-    assert_eq!(p.recovery, Detection::Rack);
+    assert_eq!(p.recovery.detection, Detection::Rack);
     let counted = CodePoints::of(Agreed::Accurate, &p, AsControl);
     assert_eq!((counted.data, counted.again, counted.control), (Ecn::Ect1, Ecn::Ect1, Ecn::Ect1));
     assert_eq!(CodePoints::of(Agreed::Classic, &p, AsControl), CodePoints::NONE);
-    let replaced = TcpParams { codepoint: Default::default(), ..p };
+    let replaced = p.with(|p| p.ecn.codepoint = Default::default());
     assert_eq!(CodePoints::of(Agreed::Accurate, &replaced, AsControl).data, Ecn::Ect0);
 }
