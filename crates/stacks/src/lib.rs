@@ -4,27 +4,20 @@
 //! Each is a [`Stack`](crosswind_transport::stack::Stack). What hides randomness in them, and what is done about it, is in
 //! `docs/how-to/stacks.md`.
 
+#![expect(clippy::duplicate_mod, reason = "one driver of QUIC stacks, compiled for each of them")]
+
+#[cfg(feature = "noq")]
+pub mod noq;
 #[cfg(feature = "quinn")]
 pub mod quinn;
+pub mod registry;
 
-use crosswind_base::ConfigError;
-use crosswind_transport::stack::Maker;
-use serde_json::Value;
-
-/// From the keys of a scenario without `type`, and where they stand, to all of its parameters and what makes its ends.
-pub type Read = fn(&Value, &str) -> Result<(Value, Maker), ConfigError>;
-
-/// What a stack that is built in is, and what reads its parameters.
-pub struct Release {
-    pub name: &'static str,
-    pub read: Read,
-}
-
-/// A stack that is built in; its name is that of `transport = { type = ".." }`.
-pub type Row = crosswind_base::registry::Row<&'static str, Release>;
+pub use registry::{Read, Release, Row};
 
 /// Every stack that is built in.
 pub const ROWS: &[Row] = &[
     #[cfg(feature = "quinn")]
     quinn::ROW,
+    #[cfg(feature = "noq")]
+    noq::ROW,
 ];

@@ -1,6 +1,13 @@
-//! quinn-proto: what differs from the other QUIC stacks that the same driver runs.
+//! quinn-proto: QUIC in Rust (RFC 9000, 9002), with CUBIC, NewReno and BBR.
+//!
+//! The driver is that of all QUIC stacks; what quinn calls differently stands in `quinn/seam.rs`.
 
-pub(crate) use quinn_proto as proto;
+/// How the crate hands a connection id over.
+macro_rules! cid {
+    () => {
+        &ConnectionId
+    };
+}
 
 #[path = "quic/driver.rs"]
 mod driver;
@@ -8,25 +15,28 @@ mod driver;
 mod null;
 #[path = "quic/params.rs"]
 mod params;
+mod proto;
+mod seam;
 #[path = "quic/seeded.rs"]
 mod seeded;
 #[path = "quic/watch.rs"]
 mod watch;
 
 pub use driver::Quic as Quinn;
-pub use params::{Congestion, QuicParams as QuinnParams};
+pub use params::QuicParams as QuinnParams;
+pub use seam::Congestion;
 
 use crosswind_base::{ConfigError, config};
 use crosswind_transport::stack::{Maker, Stack};
 use serde_json::Value;
 use std::sync::Arc;
 
-pub(crate) const ROW: crate::Row = crate::Row {
+pub(crate) const ROW: crate::Row = crate::registry::Row {
     kind: "stack",
     name: "quinn",
     source: include_str!("quinn.rs"),
     schema: Some(|| schemars::schema_for!(QuinnParams)),
-    build: crate::Release { name: RELEASE, read },
+    build: crate::registry::Release { name: RELEASE, read },
 };
 
 fn read(value: &Value, path: &str) -> Result<(Value, Maker), ConfigError> {

@@ -1,5 +1,5 @@
 //! Real stacks as ends of flows of whole scenarios: workloads, neighbours, marks, failures, and the same result twice.
-#![cfg(feature = "quinn")]
+#![cfg(all(feature = "quinn", feature = "noq"))]
 
 #[path = "../../sim/tests/common/mod.rs"]
 mod worlds;
@@ -19,8 +19,14 @@ fn scenario(flows: Value, seconds: u64, bottleneck: Value) -> Value {
     })
 }
 
+const STACKS: [&str; 2] = ["quinn", "noq"];
+
+fn over(stack: &str, congestion: &str, workload: Value) -> Value {
+    json!({"from": "left-1", "to": "right-1", "transport": {"type": stack, "congestion": congestion}, "workload": workload})
+}
+
 fn quinn(congestion: &str, workload: Value) -> Value {
-    json!({"from": "left-1", "to": "right-1", "transport": {"type": "quinn", "congestion": congestion}, "workload": workload})
+    over("quinn", congestion, workload)
 }
 
 fn text(t: &Tables, column: &str, row: usize) -> String {
@@ -28,43 +34,49 @@ fn text(t: &Tables, column: &str, row: usize) -> String {
 }
 
 #[test]
-fn a_transfer_over_quinn_is_complete_and_the_network_and_the_stack_agree() {
-    let t = run(&scenario(json!({"a": quinn("cubic", json!({"type": "bulk", "size": "5 MB"}))}), 60, json!({})));
-    assert_eq!((text(&t, "outcome", 0), text(&t, "protocol", 0)), ("complete".into(), "quinn".into()));
-    let flow = table(&t, "flow");
-    assert_eq!(number(flow, "size_bytes", 0), 5e6);
-    assert!(number(flow, "drops_packets", 0) > 0.0, "the queue was full");
-    // What the stack says of itself, against what the network saw. The last packets may say that all is over.
-    let (sent, says) = (number(flow, "sent_packets", 0), number(flow, "stack_sent_packets", 0));
-    assert!((sent - says).abs() <= 5.0, "{sent} left, {says} in the stack's words");
-    let (dropped, lost) = (number(flow, "drops_packets", 0), number(flow, "stack_lost_packets", 0));
-    assert!((dropped - lost).abs() <= 5.0, "{dropped} dropped, {lost} taken for lost");
-    assert!(number(flow, "goodput_bps", 0) > 8e6);
-    assert!(number(flow, "stack_min_rtt_ns", 0) >= 40e6);
+fn a_transfer_is_complete_and_the_network_and_the_stack_agree() {
+    for stack in STACKS {
+        let flow = over(stack, "cubic", json!({"type": "bulk", "size": "5 MB"}));
+        let t = run(&scenario(json!({"a": flow}), 60, json!({})));
+        assert_eq!((text(&t, "outcome", 0), text(&t, "protocol", 0)), ("complete".into(), stack.into()));
+        let flow = table(&t, "flow");
+        assert_eq!(number(flow, "size_bytes", 0), 5e6);
+        assert!(number(flow, "drops_packets", 0) > 0.0, "the queue was full");
+        // What the stack says of itself, against what the network saw. The last packets may say that all is over.
+        let (sent, says) = (number(flow, "sent_packets", 0), number(flow, "stack_sent_packets", 0));
+        assert!((sent - says).abs() <= 5.0, "{sent} left, {says} in the words of {stack}");
+        let (dropped, lost) = (number(flow, "drops_packets", 0), number(flow, "stack_lost_packets", 0));
+        assert!((dropped - lost).abs() <= 5.0, "{dropped} dropped, {lost} taken for lost by {stack}");
+        assert!(number(flow, "goodput_bps", 0) > 8e6, "{stack}");
+        assert!(number(flow, "stack_srtt_ns", 0) >= 40e6, "{stack}");
+    }
 }
 
 #[test]
-fn pages_and_web_sessions_run_over_quinn() {
+fn pages_and_web_sessions_run_over_stacks() {
     let page = json!({"type": "page", "body": "20 kB", "object": "8 kB", "objects": 4});
     let web = json!({"type": "web", "size": "30 kB", "every": "500 ms", "transfers": 5});
-    let flows = json!({"p": quinn("cubic", page), "w": quinn("newreno", web)});
-    let t = run(&scenario(flows, 60, json!({})));
-    let pages = table(&t, "page");
-    assert!(number(pages, "response_ns", 0) > 4.0 * 42e6, "handshake, body, then objects");
-    for row in 0..table(&t, "flow").rows() {
-        assert_eq!(text(&t, "outcome", row), "complete", "{}", text(&t, "name", row));
+    for stack in STACKS {
+        let flows = json!({"p": over(stack, "cubic", page.clone()), "w": over(stack, "newreno", web.clone())});
+        let t = run(&scenario(flows, 60, json!({})));
+        let pages = table(&t, "page");
+        assert!(number(pages, "response_ns", 0) > 4.0 * 42e6, "{stack}: handshake, body, then objects");
+        for row in 0..table(&t, "flow").rows() {
+            assert_eq!(text(&t, "outcome", row), "complete", "{stack}: {}", text(&t, "name", row));
+        }
     }
 }
 
 #[test]
 fn ten_runs_with_one_seed_are_the_same_whatever_is_recorded_or_decided_early() {
     let tcp = json!({"from": "left-2", "to": "right-2", "tcp": {"law": "cubic"}, "workload": {"type": "bulk"}});
-    let flows = json!({"q": quinn("cubic", json!({"type": "bulk"})), "t": tcp});
+    let bulk = json!({"type": "bulk"});
+    let flows = json!({"q": quinn("cubic", bulk.clone()), "n": over("noq", "cubic", bulk), "t": tcp});
     let plain = scenario(flows, 6, json!({"queue": {"type": "codel", "ecn": "mark"}}));
     let shown = |t: &Tables| {
         let flow = table(t, "flow");
         let names = ["sent_packets", "size_bytes", "marks_packets", "drops_packets", "delay_p50_ns", "received_bytes"];
-        let cells = (0..2).flat_map(|row| names.map(|n| number(flow, n, row).to_bits()));
+        let cells = (0..3).flat_map(|row| names.map(|n| number(flow, n, row).to_bits()));
         cells.collect::<Vec<_>>()
     };
     let first = shown(&run(&plain));

@@ -6,6 +6,7 @@ use super::proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint,
     EndpointConfig, Event, ServerConfig, StreamEvent, StreamId as Id, Transmit, VarInt,
 };
+use super::seam;
 use super::seeded::{self, Counting, Date, Key};
 use super::watch::{Seen, Watching};
 use bytes::{Bytes, BytesMut};
@@ -64,7 +65,8 @@ impl Quic {
         let mut config = EndpointConfig::new(Arc::new(Key(rng.bits())));
         let first_id = rng.bits();
         let most = params.initial_mtu.0.max(1472) as u16;
-        config.rng_seed(Some(seeded::seed(&mut rng))).cid_generator(move || Box::new(Counting::from(first_id)));
+        config.rng_seed(Some(seeded::seed(&mut rng)));
+        seam::generate_ids(&mut config, move || Box::new(Counting::from(first_id)));
         config.max_udp_payload_size(most).unwrap_or_else(|e| panic!("checked with the scenario: {e}"));
         let date = Date::default();
         let server = (role == Role::Server).then(|| {
@@ -80,7 +82,7 @@ impl Quic {
             client
         });
         Quic {
-            endpoint: Endpoint::new(Arc::new(config), server, false, None),
+            endpoint: seam::endpoint(config, server),
             connection: None,
             client,
             epoch,
@@ -184,7 +186,7 @@ impl Stack for Quic {
         let data = BytesMut::from(Bytes::from(data));
         let ecn = EcnCodepoint::from_bits(ecn as u8);
         self.buf.clear();
-        match self.endpoint.handle(self.now, peer(), None, ecn, data, &mut self.buf) {
+        match seam::handle(&mut self.endpoint, self.now, peer(), ecn, data, &mut self.buf) {
             Some(DatagramEvent::ConnectionEvent(handle, event)) => {
                 if let Some((known, c)) = &mut self.connection
                     && *known == handle
@@ -228,7 +230,7 @@ impl Stack for Quic {
         self.responses.drain(..).for_each(|(bytes, ecn)| out(&bytes, ecn));
         while let Some((_, c)) = &mut self.connection {
             self.buf.clear();
-            let Some(t) = c.poll_transmit(self.now, self.segments, &mut self.buf) else { break };
+            let Some(t) = seam::poll_transmit(c, self.now, self.segments, &mut self.buf) else { break };
             let segment = t.segment_size.unwrap_or(t.size).max(1);
             self.buf[..t.size].chunks(segment).for_each(|datagram| out(datagram, ecn_of(t.ecn)));
         }
@@ -256,20 +258,7 @@ impl Stack for Quic {
 
     fn probe(&self) -> Probe {
         let Some((_, c)) = &self.connection else { return Probe::default() };
-        let (path, controller) = (c.stats().path, c.congestion_state().metrics());
-        Probe {
-            cwnd_bytes: Some(path.cwnd),
-            ssthresh_bytes: controller.ssthresh.filter(|s| *s < u64::MAX),
-            pacing_rate_bps: controller.pacing_rate,
-            srtt_ns: Some(path.rtt.as_nanos() as u64),
-            min_rtt_ns: Some(path.min_rtt.as_nanos() as u64),
-            in_flight_bytes: Some(self.seen.in_flight()),
-            sent_packets: Some(path.sent_packets),
-            lost_packets: Some(path.lost_packets),
-            lost_bytes: Some(path.lost_bytes),
-            congestion_events: Some(path.congestion_events),
-            timeouts: None,
-        }
+        Probe { in_flight_bytes: Some(self.seen.in_flight()), ..seam::probe(c, &self.seen) }
     }
 
     fn cuts(&mut self, out: &mut dyn FnMut(Cut)) {
@@ -297,10 +286,10 @@ impl Streams for Quic {
             let from = Pattern::place(s.written);
             let piece = (bytes - taken).min(Pattern::stretch() as u64) as usize;
             let chunk = self.content.slice(from..from + piece);
-            let Ok(wrote) = c.send_stream(id(stream)).write_chunks(&mut [chunk]) else { break };
-            taken += wrote.bytes as u64;
-            s.written += wrote.bytes as u64;
-            if wrote.bytes < piece {
+            let wrote = seam::write(&mut c.send_stream(id(stream)), chunk);
+            taken += wrote as u64;
+            s.written += wrote as u64;
+            if wrote < piece {
                 break;
             }
         }

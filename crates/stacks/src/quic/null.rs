@@ -1,18 +1,14 @@
 //! A cryptographic session that encrypts nothing: the messages of a handshake have their sizes and their order, and keys are
 //! numbers that packets carry, so that a packet of the wrong level or phase fails as it would with a cipher.
 
-use super::proto::crypto::{
-    ClientConfig, CryptoError, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, ServerConfig, Session,
-    UnsupportedVersion,
-};
+use super::proto::crypto::{CryptoError, ExportKeyingMaterialError, HeaderKey, KeyPair, Keys, PacketKey, Session};
 use super::proto::transport_parameters::TransportParameters;
-use super::proto::{ConnectError, ConnectionId, Side, TransportError, TransportErrorCode};
+use super::proto::{ConnectionId, Side, TransportError, violation};
 use bytes::BytesMut;
 use std::any::Any;
-use std::sync::Arc;
 
 /// Bytes that authentication adds to a packet, as with the ciphers of TLS 1.3.
-const TAG_BYTES: usize = 16;
+pub(super) const TAG_BYTES: usize = 16;
 /// Type and length of a handshake message, and the length of the parameters in it.
 const MESSAGE_HEADER_BYTES: usize = 6;
 
@@ -43,10 +39,6 @@ enum Step {
     /// The client has its last message to write; the server waits for it.
     Finished,
     Done,
-}
-
-fn violation(what: &str) -> TransportError {
-    TransportError { code: TransportErrorCode::PROTOCOL_VIOLATION, frame: None, reason: what.to_string() }
 }
 
 struct NullSession {
@@ -113,8 +105,8 @@ impl NullSession {
 }
 
 impl Session for NullSession {
-    fn initial_keys(&self, dst_cid: &ConnectionId, side: Side) -> Keys {
-        keys(initial_level(dst_cid), side)
+    fn initial_keys(&self, dst_cid: cid!(), side: Side) -> Keys {
+        initial_keys(dst_cid, side)
     }
     fn handshake_data(&self) -> Option<Box<dyn Any>> {
         self.peer_params.is_some().then(|| Box::new(()) as Box<dyn Any>)
@@ -192,7 +184,7 @@ impl Session for NullSession {
         Some(keys(Level::Data as u64 + self.updates, self.side).packet)
     }
 
-    fn is_valid_retry(&self, _: &ConnectionId, _: &[u8], _: &[u8]) -> bool {
+    fn is_valid_retry(&self, _: cid!(), _: &[u8], _: &[u8]) -> bool {
         false
     }
 
@@ -202,26 +194,9 @@ impl Session for NullSession {
     }
 }
 
-impl ClientConfig for NullCrypto {
-    fn start_session(
-        self: Arc<Self>,
-        _version: u32,
-        _server_name: &str,
-        params: &TransportParameters,
-    ) -> Result<Box<dyn Session>, ConnectError> {
-        Ok(Box::new(NullSession::new(Side::Client, self.0, params)))
-    }
-}
-
-impl ServerConfig for NullCrypto {
-    fn initial_keys(&self, _version: u32, dst_cid: &ConnectionId) -> Result<Keys, UnsupportedVersion> {
-        Ok(keys(initial_level(dst_cid), Side::Server))
-    }
-    fn retry_tag(&self, _version: u32, _orig_dst_cid: &ConnectionId, _packet: &[u8]) -> [u8; 16] {
-        [0; 16]
-    }
-    fn start_session(self: Arc<Self>, _version: u32, params: &TransportParameters) -> Box<dyn Session> {
-        Box::new(NullSession::new(Side::Server, self.0, params))
+impl NullCrypto {
+    pub(super) fn session(&self, side: Side, params: &TransportParameters) -> Box<dyn Session> {
+        Box::new(NullSession::new(side, self.0, params))
     }
 }
 
@@ -233,9 +208,9 @@ enum Level {
 }
 
 /// The first packets' keys follow from the connection id that the client chose.
-fn initial_level(cid: &ConnectionId) -> u64 {
+pub(super) fn initial_keys(cid: cid!(), side: Side) -> Keys {
     let mix = |h: u64, b: &u8| (h ^ u64::from(*b)).wrapping_mul(0x0000_0100_0000_01b3);
-    cid.iter().fold(0xcbf2_9ce4_8422_2325, mix) | 1 << 62
+    keys(cid.iter().fold(0xcbf2_9ce4_8422_2325, mix) | 1 << 62, side)
 }
 
 fn keys(level: u64, side: Side) -> Keys {
@@ -257,7 +232,7 @@ impl HeaderKey for NullHeader {
     }
 }
 
-struct NullKey(u64);
+pub(super) struct NullKey(u64);
 
 impl NullKey {
     fn tag(&self, packet: u64) -> [u8; TAG_BYTES] {
@@ -266,28 +241,17 @@ impl NullKey {
         tag[8..].copy_from_slice(&packet.to_be_bytes());
         tag
     }
-}
 
-impl PacketKey for NullKey {
-    fn encrypt(&self, packet: u64, buf: &mut [u8], _header_len: usize) {
+    pub(super) fn seal(&self, packet: u64, buf: &mut [u8]) {
         let at = buf.len() - TAG_BYTES;
         buf[at..].copy_from_slice(&self.tag(packet));
     }
-    fn decrypt(&self, packet: u64, _header: &[u8], payload: &mut BytesMut) -> Result<(), CryptoError> {
+    pub(super) fn open(&self, packet: u64, payload: &mut BytesMut) -> Result<(), CryptoError> {
         let at = payload.len().checked_sub(TAG_BYTES).ok_or(CryptoError)?;
         if payload[at..] != self.tag(packet) {
             return Err(CryptoError);
         }
         payload.truncate(at);
         Ok(())
-    }
-    fn tag_len(&self) -> usize {
-        TAG_BYTES
-    }
-    fn confidentiality_limit(&self) -> u64 {
-        u64::MAX
-    }
-    fn integrity_limit(&self) -> u64 {
-        u64::MAX
     }
 }

@@ -1,25 +1,15 @@
 //! What a scenario may say of a QUIC stack.
 
 use super::null::Sizes;
-use super::proto::congestion::{BbrConfig, ControllerFactory, CubicConfig, NewRenoConfig};
+use super::proto::congestion::ControllerFactory;
 use super::proto::{IdleTimeout, TransportConfig, VarInt};
+use super::seam::Congestion;
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Which of the stack's own congestion controllers runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Congestion {
-    #[default]
-    Cubic,
-    Newreno,
-    /// It draws numbers that no seed reaches: see `unrepeatable`.
-    Bbr,
-}
 
 /// Whether a run may draw from the operating system.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -112,10 +102,10 @@ impl QuicParams {
             let found = self.time_threshold.to_string();
             return Err(ConfigError::new(format!("{path}.time_threshold"), found, "from 1 to 100 round-trip times"));
         }
-        if self.congestion == Congestion::Bbr && self.unrepeatable == Unrepeatable::Refuse {
+        if self.congestion.draws() && self.unrepeatable == Unrepeatable::Refuse {
             let expected = "\"cubic\" or \"newreno\", or `unrepeatable = \"allow\"`: this controller draws numbers that no \
                             seed reaches";
-            return Err(ConfigError::new(format!("{path}.congestion"), "\"bbr\"", expected));
+            return Err(ConfigError::new(format!("{path}.congestion"), self.congestion.quoted(), expected));
         }
         Ok(())
     }
@@ -125,20 +115,7 @@ impl QuicParams {
     }
 
     pub(super) fn controller(&self) -> Arc<dyn ControllerFactory + Send + Sync> {
-        macro_rules! with_window {
-            ($config:ty) => {{
-                let mut config = <$config>::default();
-                if let Some(w) = self.initial_window {
-                    config.initial_window(w.0);
-                }
-                Arc::new(config)
-            }};
-        }
-        match self.congestion {
-            Congestion::Cubic => with_window!(CubicConfig),
-            Congestion::Newreno => with_window!(NewRenoConfig),
-            Congestion::Bbr => with_window!(BbrConfig),
-        }
+        self.congestion.factory(self.initial_window.map(|w| w.0))
     }
 
     pub(super) fn transport(&self, controller: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {

@@ -1,6 +1,6 @@
 //! What a stack would draw from the operating system, from a seed: keys, connection ids, its generator.
 
-use super::proto::crypto::{AeadKey, CryptoError, HandshakeTokenKey, HmacKey};
+use super::proto::crypto::{CryptoError, HmacKey};
 use super::proto::{ConnectionId, ConnectionIdGenerator, TimeSource};
 use crosswind_base::Rng;
 use std::sync::Arc;
@@ -72,19 +72,18 @@ impl HmacKey for Key {
     }
 }
 
-impl HandshakeTokenKey for Key {
-    fn aead_from_hkdf(&self, random: &[u8]) -> Box<dyn AeadKey> {
-        Box::new(Key(self.sum(random)))
+impl Key {
+    /// Another key, which follows from this one.
+    pub(super) fn derived(&self, from: &[u8]) -> Key {
+        Key(self.sum(from))
     }
-}
-
-impl AeadKey for Key {
-    fn seal(&self, data: &mut Vec<u8>, more: &[u8]) -> Result<(), CryptoError> {
-        let sum = self.sum(data) ^ self.sum(more);
-        data.extend_from_slice(&sum.to_be_bytes());
-        Ok(())
+    /// Appends a sum of the text and of what goes with it.
+    pub(super) fn sealed(&self, text: &mut Vec<u8>, more: &[u8]) {
+        let sum = self.sum(text) ^ self.sum(more);
+        text.extend_from_slice(&sum.to_be_bytes());
     }
-    fn open<'a>(&self, data: &'a mut [u8], more: &[u8]) -> Result<&'a mut [u8], CryptoError> {
+    /// The text without its sum, if it is right.
+    pub(super) fn opened<'a>(&self, data: &'a mut [u8], more: &[u8]) -> Result<&'a mut [u8], CryptoError> {
         let at = data.len().checked_sub(8).ok_or(CryptoError)?;
         let (text, sum) = data.split_at_mut(at);
         if *sum != (self.sum(text) ^ self.sum(more)).to_be_bytes() {
