@@ -149,7 +149,8 @@ fn run_many<'py>(
     let laws = laws.map(|l| own_law::makers(&l, &trouble)).transpose()?.unwrap_or_default();
     let folder = folder.unwrap_or_default();
     let around = if laws.is_empty() { runs::alone } else { own_law::known_to_python };
-    let request = Request { seed, reps, reps_total, workers, ties, look_ahead, folder, laws, around };
+    let transports = Default::default();
+    let request = Request { seed, reps, reps_total, workers, ties, look_ahead, folder, laws, transports, around };
     let state = Progress::default();
     let over = AtomicBool::new(false);
     let bell = Bell { over: &over, waiter: std::thread::current() };

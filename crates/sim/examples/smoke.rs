@@ -5,8 +5,6 @@
     clippy::disallowed_macros,
     reason = "a program reads and prints"
 )]
-use crosswind_sim::engine::{LookAhead, Ties};
-use crosswind_sim::flows::OwnLaws;
 use crosswind_sim::runs::{Progress, Request, run_many};
 use crosswind_sim::scenario::{Registries, compile, parse};
 
@@ -15,17 +13,7 @@ fn main() {
     let text = std::fs::read_to_string(path).expect("a readable file");
     let scenario = parse(&text, &Registries).unwrap_or_else(|e| panic!("{e}"));
     let plan = compile(&scenario).unwrap_or_else(|e| panic!("{e}"));
-    let request = Request {
-        seed: 1,
-        reps: vec![0],
-        reps_total: 1,
-        workers: 1,
-        ties: Ties::Ordered,
-        look_ahead: LookAhead::Allowed,
-        folder: Default::default(),
-        laws: OwnLaws::new(),
-        around: crosswind_sim::runs::alone,
-    };
+    let request = Request::once(1);
     let done = run_many(&[plan], &request, &Progress::default()).unwrap_or_else(|e| panic!("{e}"));
     for t in ["run", "flow", "link"] {
         for (name, column) in done.tables.get(t).expect("the table exists").columns() {

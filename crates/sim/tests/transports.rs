@@ -206,7 +206,7 @@ fn a_program_brings_a_transport_by_name() {
         Ok(Arc::new(Shot::default()))
     };
     let brought = Brought::from([("shot".to_string(), Arc::new(reads) as _)]);
-    let params = Parameters::with_transports(&plan, &brought).expect("parameters");
+    let params = Parameters::with(&plan, &Default::default(), &brought).expect("parameters");
     let caches = vec![Cache::new(None); plan.nodes.len()];
     let rep = Repetition { seed: 1, index: 0, of: 1 };
     let mut world = World::build(&plan, &params, rep, Manner::default(), caches).expect("a world");

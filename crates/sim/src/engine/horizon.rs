@@ -64,7 +64,7 @@ fn never_ends(w: &WorkloadParams) -> bool {
 pub fn is_endless(plan: &Plan, f: &FlowPlan) -> bool {
     let of = plan.group(f);
     // A real stack may give up whenever it likes.
-    !of.transport.has_rate() && !of.transport.is_stack() && never_ends(&of.workload)
+    !of.transport.has_rate() && !of.transport.is_foreign() && never_ends(&of.workload)
 }
 
 impl ReportHorizon {

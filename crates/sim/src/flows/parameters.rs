@@ -22,21 +22,13 @@ pub struct Parameters {
 
 impl Parameters {
     pub fn of(plan: &Plan) -> Result<Parameters, ConfigError> {
-        Parameters::read(plan, &OwnLaws::new(), &Brought::new())
+        Parameters::with(plan, &OwnLaws::new(), &Brought::new())
     }
 
-    /// `laws`: what makes the laws that scenarios call by name (`law = "own"`).
-    pub fn with_laws(plan: &Plan, laws: &OwnLaws) -> Result<Parameters, ConfigError> {
-        Parameters::read(plan, laws, &Brought::new())
-    }
-
-    /// `transports`: what makes the ends of flows whose `transport.type` is none of those that are built in.
-    pub fn with_transports(plan: &Plan, transports: &Brought) -> Result<Parameters, ConfigError> {
-        Parameters::read(plan, &OwnLaws::new(), transports)
-    }
-
-    fn read(plan: &Plan, laws: &OwnLaws, brought: &Brought) -> Result<Parameters, ConfigError> {
-        let ends = plan.groups.iter().map(|g| ends(g, laws, brought));
+    /// `laws`: what makes the laws that scenarios call by name (`law = "own"`). `transports`: what makes the ends of flows whose
+    /// `transport.type` is none of those that are built in.
+    pub fn with(plan: &Plan, laws: &OwnLaws, transports: &Brought) -> Result<Parameters, ConfigError> {
+        let ends = plan.groups.iter().map(|g| ends(g, laws, transports));
         Ok(Parameters { ends: ends.collect::<Result<_, _>>()? })
     }
 }

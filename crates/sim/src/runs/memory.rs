@@ -90,9 +90,7 @@ pub fn events_that_fit(available_bytes: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{LookAhead, Ties};
-    use crate::flows::OwnLaws;
-    use crate::runs::{alone, bench};
+    use crate::runs::bench;
     use crate::scenario::{Registries, compile, parse};
     use serde_json::json;
 
@@ -110,17 +108,7 @@ mod tests {
     }
 
     fn request(reps: u32) -> Request {
-        Request {
-            seed: 1,
-            reps: (0..reps).collect(),
-            reps_total: reps,
-            workers: 2,
-            ties: Ties::Ordered,
-            look_ahead: LookAhead::Allowed,
-            folder: Default::default(),
-            laws: OwnLaws::new(),
-            around: alone,
-        }
+        Request { reps: (0..reps).collect(), reps_total: reps, workers: 2, ..Request::once(1) }
     }
 
     #[test]

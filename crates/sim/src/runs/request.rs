@@ -1,12 +1,12 @@
 //! What to run, and how whoever waits for it is told.
 
 use crate::engine::{LookAhead, Manner, Ties};
-use crate::flows::OwnLaws;
+use crate::flows::{Brought, OwnLaws};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 /// What to run, beside the scenarios themselves.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Request {
     pub seed: u64,
     /// Indices of the repetitions to run.
@@ -19,6 +19,8 @@ pub struct Request {
     /// The folder below which scenarios write what they record; the present one when it is empty.
     pub folder: PathBuf,
     pub laws: OwnLaws,
+    /// Transports that are not built in, by the name that scenarios call them.
+    pub transports: Brought,
     pub around: Around,
 }
 
@@ -31,6 +33,22 @@ pub fn alone(work: &mut (dyn FnMut() + Send)) {
 }
 
 impl Request {
+    /// One run with a seed, on one thread, with what is built in.
+    pub fn once(seed: u64) -> Request {
+        Request {
+            seed,
+            reps: vec![0],
+            reps_total: 1,
+            workers: 1,
+            ties: Ties::Ordered,
+            look_ahead: LookAhead::Allowed,
+            folder: PathBuf::new(),
+            laws: OwnLaws::new(),
+            transports: Brought::new(),
+            around: alone,
+        }
+    }
+
     pub(super) fn manner(&self) -> Manner {
         Manner { ties: self.ties, look_ahead: self.look_ahead }
     }

@@ -78,7 +78,7 @@ impl<'p> Present<'p> {
 
     fn workload(&mut self, set: &Keys, duration: Dur) -> Result<WorkloadParams, ConfigError> {
         let transport = &self.group.transport;
-        let is_taken_as_it_is = transport.has_rate() || transport.is_stack();
+        let is_taken_as_it_is = transport.has_rate() || transport.is_foreign();
         if is_taken_as_it_is && matches!(self.workload, WorkloadParams::Bulk(_)) {
             return Err(ConfigError::cannot_change(set));
         }

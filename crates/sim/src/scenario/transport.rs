@@ -163,8 +163,9 @@ impl TransportPlan {
         self.tcp().is_some()
     }
 
-    pub fn is_stack(&self) -> bool {
-        matches!(self, TransportPlan::Stack(_))
+    /// Whether it is somebody else's: it may end for reasons of its own.
+    pub fn is_foreign(&self) -> bool {
+        matches!(self, TransportPlan::Stack(_) | TransportPlan::Brought(_))
     }
 
     /// Whether it sends at a rate of its own: packets of one size, which it makes of what it is given.

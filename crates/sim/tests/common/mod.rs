@@ -3,8 +3,6 @@
 
 use crosswind_base::ConfigError;
 use crosswind_record::{Column, Table, Tables};
-use crosswind_sim::engine::{LookAhead, Ties};
-use crosswind_sim::flows::OwnLaws;
 use crosswind_sim::runs::{Progress, Request, run_many};
 use crosswind_sim::scenario::{Plan, Registries, compile, parse};
 use serde_json::Value;
@@ -24,17 +22,7 @@ pub fn refusal(scenario: &Value) -> ConfigError {
 
 /// One run with seed 1.
 pub fn request() -> Request {
-    Request {
-        seed: 1,
-        reps: vec![0],
-        reps_total: 1,
-        workers: 1,
-        ties: Ties::Ordered,
-        look_ahead: LookAhead::Allowed,
-        folder: Default::default(),
-        laws: OwnLaws::new(),
-        around: crosswind_sim::runs::alone,
-    }
+    Request::once(1)
 }
 
 pub fn run_with(scenarios: &[Value], request: &Request) -> Tables {
