@@ -113,7 +113,8 @@ pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Resul
     }
     let room = EventRoom(AtomicUsize::new(available.map_or(usize::MAX, memory::events_that_fit)));
     let shared = Shared { request, progress, room };
-    let parameters = plans.iter().map(|p| Parameters::with(p, &request.laws, &request.transports)).collect::<Result<Vec<_>, _>>()?;
+    let parameters =
+        plans.iter().map(|p| Parameters::with(p, &request.laws, &request.transports)).collect::<Result<Vec<_>, _>>()?;
     let mut chains = Vec::new();
     for (scenario, plan) in plans.iter().enumerate() {
         if plan.sharing.across_repetitions() {
