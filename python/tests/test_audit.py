@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 
 import crosswind as cw
@@ -12,8 +13,10 @@ from crosswind.cli import main
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, InputError
 from crosswind.suites.clauses import audit as examined
 from crosswind.suites.clauses.audit import audit, scenarios
+from crosswind.suites.clauses.body import body_of
 from crosswind.suites.clauses.case import AuditCase, load
-from crosswind.suites.clauses.measure import QUANTITIES
+from crosswind.suites.clauses.measure import OF_STACKS, QUANTITIES
+from crosswind.suites.clauses.trace import Trace
 
 CASES = load()
 LINUX: dict[str, Any] = {"preset": "linux-6-cubic"}
@@ -36,7 +39,7 @@ FAULTS: list[tuple[dict[str, Any], str, str]] = [
 
 @pytest.mark.parametrize("case", CASES.values(), ids=CASES)
 def test_a_case_is_a_scenario_that_runs(case: AuditCase) -> None:
-    for scenario in scenarios(case, LINUX).values():
+    for scenario in scenarios(case, body_of(LINUX)).values():
         scenario.validate()
     assert case.expect and case.clause and case.title
     assert all(QUANTITIES[b.quantity].__doc__ for b in (*case.given, *case.expect))
@@ -73,7 +76,7 @@ def test_an_interrupt_ends_the_audit(monkeypatch: pytest.MonkeyPatch, capsys: py
 def test_an_expectation_without_anything_to_look_at_decides_nothing() -> None:
     cut = replace(CASES["cubic-decrease"], given=(), seconds=0.5)
     never = replace(cut, scenario={**cut.scenario, "duration": "500 ms"})
-    assert examined._judged(never, LINUX, {}, 1, None).verdict == "inconclusive"
+    assert examined._judged(never, body_of(LINUX), 1, None).verdict == "inconclusive"
 
 
 def test_the_command_writes_a_report_and_ends_with_one_for_a_broken_must(
@@ -94,3 +97,38 @@ def test_names_that_there_are_not_are_said_with_the_nearest(capsys: pytest.Captu
     assert "cubic-decrease" in capsys.readouterr().err
     with pytest.raises(InputError, match="did you mean `cubic`"):
         cw.audit("cubik")
+
+
+def test_stacks_are_bodies_by_name_and_as_tables() -> None:
+    assert body_of("quinn").transport == {"type": "quinn"}
+    assert body_of("noq-newreno").transport == {"type": "noq", "congestion": "newreno"}
+    table = body_of('{ type = "quinn", congestion = "bbr", unrepeatable = "allow" }')
+    assert (table.name, table.transport["unrepeatable"], table.is_stack) == ("quinn-bbr", "allow", True)
+    assert not body_of("cubic").is_stack
+    with pytest.raises(InputError, match="TOML"):
+        body_of("{ type = quinn }")
+    assert set(QUANTITIES) > OF_STACKS
+
+
+def test_a_stack_tells_its_reductions_itself() -> None:
+    rows = {
+        "kind": ["cwnd", "recovery", "cwnd", "recovery"], "end": ["sender"] * 4,
+        "time_ns": [0, 10**9, 10**9, 3 * 10**9], "seq": [145_200, 101_640, 101_640, 99_000], "len": [0] * 4, "aux": [0, 145_200, 0, 165_000],
+    }  # fmt: skip
+    t = Trace(
+        pl.DataFrame(rows), 1452, 2e7, 4.0, pl.DataFrame({"name": ["body"], "stack_srtt_ns": [8e7]}), is_stack=True
+    )
+    assert QUANTITIES["cut_ratio"](t).tolist() == pytest.approx([0.7, 0.6])
+    assert QUANTITIES["least_threshold"](t).min() == pytest.approx(99_000 / 1452)
+    assert t.round_trip == pytest.approx(0.08)
+
+
+def test_a_stack_is_examined_or_the_build_says_how_to_get_one() -> None:
+    try:
+        found = audit("noq", cases=["quic", "cubic-decrease", "tail-loss"])
+    except InputError as e:
+        assert "make stacks" in str(e)
+        return
+    verdicts = {f.case.id: f.verdict for f in found.findings}
+    assert verdicts.pop("tail-loss") == verdicts.pop("quic-halves") == "not applicable"
+    assert set(verdicts.values()) == {"pass"}, verdicts

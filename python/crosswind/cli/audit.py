@@ -30,7 +30,8 @@ def audit(
     body: Annotated[
         str,
         typer.Argument(
-            metavar="BODY", help="A law, a preset, a table such as '{ law = \"htcp\" }', or a .toml or .py file."
+            metavar="BODY",
+            help="A law, a preset, a table such as '{ law = \"htcp\" }', a .toml or .py file, or a stack (quinn, noq).",
         ),
     ],
     case: Annotated[

@@ -16,10 +16,11 @@ from crosswind.run.simulate import run
 from crosswind.scenario import Scenario
 from crosswind.scenario.quantity import parse
 from crosswind.suites.case import Table, merged
+from crosswind.suites.clauses.body import LAWS, Body, body_of
 from crosswind.suites.clauses.case import BASE, AuditCase, Bound, load
-from crosswind.suites.clauses.measure import QUANTITIES
+from crosswind.suites.clauses.measure import OF_STACKS, QUANTITIES
 from crosswind.suites.clauses.trace import Trace, Values, traced
-from crosswind.suites.evaluate import Makers, Subject, read
+from crosswind.suites.evaluate import Subject
 
 #: The start of the flow, as shares of the time that a packet of 1500 B takes on the bottleneck: what holds in one phase
 #: of the queue only is a coincidence.
@@ -67,7 +68,7 @@ class Audit:
     """All findings on one body."""
 
     body: str
-    tcp: Table
+    transport: Table
     findings: Sequence[Finding]
     seed: int
 
@@ -107,22 +108,22 @@ def audit(
     """Examines a congestion control with its TCP before clauses of RFCs 5681, 6298, 8985, 9406, 9438, 9937 and others.
 
     `body`: as in `evaluate`: the name of a law or a preset, a `tcp` table or its text, a TOML file, a law of one's
-    own or the Python file that holds it. `cases`: ids, or the name of a document (`cubic`), all by default.
+    own or the Python file that holds it; or a real stack, where the build has it: `quinn`, `noq-newreno`. `cases`:
+    ids, or the name of a document (`cubic`), all by default.
     `seed` and `workers` are as in `run`; `progress` is told how many cases are done, and of how many.
 
     Raises InputError for a body or a case that does not exist, and for a table that the engine refuses.
     """
-    name, tcp, law = read(body)
-    makers: Makers = {str(tcp["own_law"]): law} if law is not None else {}
+    of = body_of(body)
     wanted = list(_chosen(cases, load()))
-    has = features(tcp)
+    has = features(of)
     findings = []
     for i, case in enumerate(wanted):
-        why = _why_not(case, has)
-        findings.append(Finding(case, "not applicable", why=why) if why else _judged(case, tcp, makers, seed, workers))
+        why = _why_not(case, of, has)
+        findings.append(Finding(case, "not applicable", why=why) if why else _judged(case, of, seed, workers))
         if progress:
             progress(i + 1, len(wanted))
-    return Audit(name, tcp, findings, seed)
+    return Audit(of.name, of.transport, findings, seed)
 
 
 def _chosen(wanted: Sequence[str], known: Mapping[str, AuditCase]) -> Iterator[AuditCase]:
@@ -136,12 +137,15 @@ def _chosen(wanted: Sequence[str], known: Mapping[str, AuditCase]) -> Iterator[A
     yield from (c for c in known.values() if not wanted or c.id in wanted or c.document in wanted)
 
 
-def features(tcp: Table) -> dict[str, str]:
+def features(body: Body) -> dict[str, str]:
     """What a body has, by the names that cases use under `applies`."""
-    short = merged(BASE, {"duration": "1 s", "flow": {"body": {"tcp": tcp}}})
-    scenario = Scenario.from_dict({"name": "body", **short})
-    whole = scenario.validate()["flow"]["body"]["tcp"]
-    return {key: str(value) for key, value in _leaves(whole) if key in FEATURES}
+    short = merged(BASE, {"duration": "1 s", "flow": {"body": {"transport": body.transport}}})
+    flow = Scenario.from_dict({"name": "body", **short}).validate()["flow"]["body"]
+    has = {"transport": str(body.transport["type"])}
+    if body.is_stack:
+        law = str(flow["transport"]["congestion"])
+        return {**has, "law": LAWS.get(law, law)}
+    return {**has, **{key: str(value) for key, value in _leaves(flow["tcp"]) if key in FEATURES}}
 
 
 def _leaves(table: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
@@ -151,20 +155,29 @@ def _leaves(table: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
         yield key, value
 
 
-def _why_not(case: AuditCase, has: Mapping[str, str]) -> str:
+def _why_not(case: AuditCase, body: Body, has: Mapping[str, str]) -> str:
     for key, patterns in case.applies.items():
         value = has.get(key, "off")
         if not any(fnmatchcase(value, p) for p in patterns):
             return f"{key} is {value}, not {' or '.join(patterns)}"
+    if not body.is_stack:
+        return ""
+    unseen = {b.quantity for b in (*case.given, *case.expect)} - OF_STACKS
+    if unseen:
+        return f"of a stack nobody sees {', '.join(sorted(unseen))}: it needs segments and acknowledgements of TCP"
+    try:
+        scenarios(case, body)["0"].validate()
+    except InputError as e:
+        return f"over a stack: {e}"
     return ""
 
 
-def scenarios(case: AuditCase, tcp: Table) -> dict[str, Scenario]:
+def scenarios(case: AuditCase, of: Body) -> dict[str, Scenario]:
     """The scenario of a case for a body, once for each phase; what the case demands of TCP is stronger."""
-    laid = merged({"flow": {"body": {"tcp": tcp}}}, case.scenario)
-    body = laid["flow"]["body"]
+    laid = merged(case.scenario, {})
+    body = laid["flow"]["body"] = dict(laid["flow"]["body"])
     # Messages run over TCP only where the transport is named.
-    body["transport"] = {"type": "tcp", **body.pop("tcp")}
+    body["transport"] = of.laid(body.pop("tcp", {}))
     out = {}
     for i, phase in enumerate(PHASES):
         base = Scenario.from_dict({"name": case.id, "title": case.title, **laid})
@@ -178,9 +191,9 @@ def _offset_ns(laid: Table, phase: float) -> int:
     return round(phase * PACKET_BIT / rate.value * 1e9)
 
 
-def _judged(case: AuditCase, tcp: Table, makers: Makers, seed: int, workers: int | None) -> Finding:
-    told = scenarios(case, tcp)
-    runs = run(told, seed=seed, workers=workers, laws=makers or None)
+def _judged(case: AuditCase, body: Body, seed: int, workers: int | None) -> Finding:
+    told = scenarios(case, body)
+    runs = run(told, seed=seed, workers=workers, laws=body.makers or None)
     if runs.interrupted:
         raise InterruptedRunError(
             f"interrupted in case {case.id}; an audit keeps nothing, and the same command begins anew"

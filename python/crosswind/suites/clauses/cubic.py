@@ -14,10 +14,11 @@ def _epochs(t: Trace, first: int, last: int) -> list[tuple[Values, Values, int]]
     """Times since the recovery, windows, and the number of the cut, of the epochs after cuts `first` to `last`."""
     rows = t.rows("recovery")
     others = t.time[t.rows(*ANY)]
-    ends = t.rows("recovered")
+    # The window of a stack counts from the reduction itself.
+    ends = rows if t.is_stack else t.rows("recovered")
     out = []
     for i in range(first, min(last, len(rows) - 1) + 1):
-        begun = ends[ends > rows[i]]
+        begun = ends[ends >= rows[i]]
         if i + 1 >= len(rows) or not len(begun) or np.sum((others > t.time[rows[i]]) & (others < t.time[rows[i + 1]])):
             continue
         inside = (t.window_rows > begun[0]) & (t.window_rows < rows[i + 1])
@@ -40,8 +41,7 @@ def misfit(t: Trace, first: int = 2, last: int = 5) -> Values:
     later and prints W(t) for the curve: the nearer of the two counts.
     """
     out = []
-    samples = t.seq[t.rows("rtt")] / 1e9
-    ahead = float(np.median(samples)) if len(samples) else 0.0
+    ahead = t.round_trip
     peaks = [t.window_before(r) for r in t.rows("recovery")]
     for s, w, i in _epochs(t, first, last):
         before = peaks[i]

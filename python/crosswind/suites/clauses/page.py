@@ -56,7 +56,11 @@ def write(found: Audit, folder: Path, command: str = "", formats: Sequence[Forma
             pictures=report.for_page(shown, formats),
             cases=cases,
             left_out=[(f.case.id, f.why) for f in found.findings if f.why],
-            facts=[("engine", f"Crosswind {version()}"), ("base seed", str(found.seed)), ("tcp", str(found.tcp))],
+            facts=[
+                ("engine", f"Crosswind {version()}"),
+                ("base seed", str(found.seed)),
+                ("body", str(found.transport)),
+            ],
             command=command,
         )
     )

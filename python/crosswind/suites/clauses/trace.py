@@ -26,7 +26,9 @@ NOT_SET_B = 1 << 30
 class Trace:
     """Events of the flow `body`. Times in s, windows in segments, sizes in B.
 
-    `mss`: payload of a full segment. `rate_bps`: that of the bottleneck. `flows`: table `flow` of the run.
+    `mss`: payload of a full segment; a stack's windows count its datagrams. `rate_bps`: that of the bottleneck.
+    `flows`: table `flow` of the run. `is_stack`: a stack tells each reduction as its controller made it, the window after it in
+    `seq` and the window before in `aux`, and knows no end of a recovery.
     """
 
     events: pl.DataFrame
@@ -34,6 +36,7 @@ class Trace:
     rate_bps: float
     seconds: float
     flows: pl.DataFrame
+    is_stack: bool = False
 
     @cached_property
     def kind(self) -> Values:
@@ -84,11 +87,15 @@ class Trace:
 
     def window_before(self, row: int) -> float:
         """The window in segments that was known before an event; nan if there was none."""
+        if self.is_stack:
+            return float(self.aux[row]) / self.mss
         at = np.searchsorted(self.window_rows, row) - 1
         return float(self.windows[at]) if at >= 0 else np.nan
 
     def after(self, row: int) -> tuple[float, float]:
         """Window and slow-start threshold in segments that were first written down after an event."""
+        if self.is_stack:
+            return float(self.seq[row]) / self.mss, float(self.seq[row]) / self.mss
         at = np.searchsorted(self.window_rows, row)
         if at >= len(self.window_rows):
             return np.nan, np.nan
@@ -98,6 +105,14 @@ class Trace:
         """The window in segments at a time."""
         at = np.searchsorted(self.time[self.window_rows], seconds, side="right") - 1
         return float(self.windows[at]) if at >= 0 else np.nan
+
+    @cached_property
+    def round_trip(self) -> float:
+        """The median round trip in s; of a stack, which tells no samples, its smoothed one at the end. 0: not known."""
+        samples = self.seq[self.rows("rtt")] / 1e9
+        if not len(samples) and "stack_srtt_ns" in self.flows.columns:
+            samples = self.flows.filter(pl.col("name") == "body")["stack_srtt_ns"].to_numpy() / 1e9
+        return float(np.median(samples)) if len(samples) else 0.0
 
     @cached_property
     def rounds(self) -> Values:
@@ -123,9 +138,11 @@ def traced(runs: Runs, label: str, table: Table, seconds: float) -> Trace:
 
     own = runs.only(label)
     body = table["flow"]["body"]
-    mss = _number(body.get("tcp", body.get("transport", {})).get("mss"), USUAL_MSS_B)
+    transport = body.get("transport", {})
+    datagram = transport.get("initial_mtu") if isinstance(transport, dict) else None
+    mss = _number(datagram or body.get("tcp", {}).get("mss"), USUAL_MSS_B)
     rate = _number(table["link"]["bottleneck"].get("rate"), 0.0)
-    return Trace(own.events("body"), round(mss), rate, seconds, own.flows())
+    return Trace(own.events("body"), round(mss), rate, seconds, own.flows(), datagram is not None)
 
 
 def _number(written: object, otherwise: float) -> float:
