@@ -112,8 +112,9 @@ def test_stacks_are_bodies_by_name_and_as_tables() -> None:
 
 def test_a_stack_tells_its_reductions_itself() -> None:
     rows = {
-        "kind": ["cwnd", "recovery", "cwnd", "recovery"], "end": ["sender"] * 4,
-        "time_ns": [0, 10**9, 10**9, 3 * 10**9], "seq": [145_200, 101_640, 101_640, 99_000], "len": [0] * 4, "aux": [0, 145_200, 0, 165_000],
+        "kind": ["cwnd", "recovery", "cwnd", "recovery"], "end": ["sender"] * 4, "len": [0] * 4,
+        "time_ns": [0, 10**9, 10**9, 3 * 10**9], "seq": [145_200, 101_640, 101_640, 99_000],
+        "aux": [0, 145_200, 0, 165_000],
     }  # fmt: skip
     t = Trace(
         pl.DataFrame(rows), 1452, 2e7, 4.0, pl.DataFrame({"name": ["body"], "stack_srtt_ns": [8e7]}), is_stack=True

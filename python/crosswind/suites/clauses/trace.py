@@ -27,8 +27,8 @@ class Trace:
     """Events of the flow `body`. Times in s, windows in segments, sizes in B.
 
     `mss`: payload of a full segment; a stack's windows count its datagrams. `rate_bps`: that of the bottleneck.
-    `flows`: table `flow` of the run. `is_stack`: a stack tells each reduction as its controller made it, the window after it in
-    `seq` and the window before in `aux`, and knows no end of a recovery.
+    `flows`: table `flow` of the run. `is_stack`: a stack tells each reduction as its controller made it, the window
+    after it in `seq` and the window before in `aux`, and knows no end of a recovery.
     """
 
     events: pl.DataFrame
