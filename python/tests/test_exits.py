@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -12,11 +14,12 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
+import polars as pl
 import pytest
 
 import crosswind as cw
 from crosswind.cli import main
-from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_ENVIRONMENT, EXIT_FAULT, EXIT_INTERRUPTED
+from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_ENVIRONMENT, EXIT_FAULT, EXIT_INTERRUPTED, InputError
 
 pytestmark = pytest.mark.engine
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,6 +104,28 @@ def test_ctrl_c_keeps_the_runs_that_are_finished(tmp_path: Path) -> None:
     assert code == EXIT_INTERRUPTED and "of 20000 runs are finished and kept in" in said
     runs = cw.Runs.load(out)
     assert runs.interrupted and 0 < runs.runs().height < 20_000 and not runs.manifest["trusted"]
+
+
+def test_ctrl_c_does_not_wait_for_large_tables_which_are_joined_when_they_are_asked_for(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    # A third of a million samples each: four runs are more than is held in memory.
+    many = ["--set", "record.sample=10 ms", "--reps", "20000"]
+    for name, *more in (("run",), ("sweep", "--vary", "flow.bulk.count=2,3")):
+        out = tmp_path / name
+        runs = lambda out=out: len([*(out / "runs").glob("*.run.parquet")]) > 4  # noqa: E731
+        code, said = interrupted(runs, name, str(GPRS), *many, *more, "--out", str(out))
+        assert code == EXIT_INTERRUPTED and "runs are finished and kept in" in said
+        assert (out / "unjoined.json").is_file() and not list(out.glob("*.parquet"))
+        with pytest.raises(InputError, match="no tables yet"):
+            cw.Runs.load(out)
+        assert main(["query", str(out), "select count(*) n from run", "--json"]) == EXIT_DONE
+        assert int(re.findall(r"\d+", said)[0]) == json.loads(capsys.readouterr().out)[0]["n"]
+        assert not (out / "unjoined.json").exists()
+    joined = cw.Runs.load(tmp_path / "run")
+    assert joined.interrupted and not (tmp_path / "run/runs").exists()
+    first = cw.run(cw.Scenario.load(GPRS).with_({"record.sample": "10 ms"}), reps=[0], reps_total=20_000)
+    assert joined.flows().filter(pl.col("rep") == 0).equals(first.flows())
 
 
 def test_ctrl_c_ends_experiments_in_other_processes(tmp_path: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -11,7 +13,7 @@ from polars.testing import assert_frame_equal
 
 import crosswind as cw
 from crosswind.cli import main
-from crosswind.errors import InputError
+from crosswind.errors import InputError, InterruptedRunError
 from crosswind.results import tables
 from crosswind.results.place import NoRoomError
 from crosswind.results.runs import Runs
@@ -56,6 +58,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> list[int]:
         monkeypatch.setattr(module, "HELD_ROWS", PART)
         monkeypatch.setattr(module, "PART_ROWS", PART)
         monkeypatch.setattr(module, "streamed", counted)
+    monkeypatch.setattr(store, "HELD_ROWS", PART)
     monkeypatch.setattr(work, "SHARD_ROWS", SHARD)
     return seen
 
@@ -187,6 +190,34 @@ def test_the_command_and_sweeps_stream_too(
     assert_same(cw.sweep(base, limits, reps=3, out=tmp_path / "t").runs, wide.runs)
     counted = wide.sql("select queue_limit, count(*) n from sample group by queue_limit")
     assert counted["n"].sum() == wide.table("sample").height
+
+
+def test_ctrl_c_while_large_tables_are_joined_leaves_the_runs_and_what_was_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: list[int]
+) -> None:
+    cw.run(world(), reps=1, out=tmp_path)
+    whole, real = cw.run(world(), reps=3), tables.streamed
+
+    def pressed(parts: Callable[[], Iterable[pl.DataFrame]], schema: pl.Schema) -> pl.LazyFrame:
+        def press() -> Iterator[pl.DataFrame]:
+            for i, part in enumerate(parts()):
+                yield part
+                if i == 1 and "metric" in schema:
+                    os.kill(os.getpid(), signal.SIGINT)
+                assert i < 4, "goes on for ever"
+
+        return real(press, schema)
+
+    with monkeypatch.context() as m:
+        m.setattr(gather, "streamed", pressed)
+        with pytest.raises(InterruptedRunError, match="interrupted: 9 finished runs are kept in"):
+            cw.run(world(), reps=3, out=tmp_path)
+    assert not list(tmp_path.rglob("*.part"))
+    with pytest.raises(InputError, match="no tables yet"):
+        Runs.load(tmp_path)
+    assert Runs.saved(tmp_path).manifest["reps"] == 1
+    assert main(["report", str(tmp_path)]) == 0
+    assert_same(whole, Runs.load(tmp_path))
 
 
 def test_columns_of_the_engine_are_handed_over_without_a_copy() -> None:

@@ -7,9 +7,17 @@ from typing import Annotated
 
 import typer
 
-from crosswind.cli.shared import FormatsOption, JsonOption, OutOption, command_line, formats_of, print_json, print_table
+from crosswind.cli.shared import (
+    FormatsOption,
+    JsonOption,
+    OutOption,
+    command_line,
+    formats_of,
+    print_json,
+    print_table,
+    results_of,
+)
 from crosswind.errors import InputError
-from crosswind.results import Runs
 from crosswind.results.folder import prepare_out
 
 EPILOG = "Example: crosswind compare out/new out/old --out out/compared   (in a sweep: compare out/limits --by preset)"
@@ -37,13 +45,13 @@ def compare(
     if (old is None) == (by is None):
         found = "OLD and --by" if old is not None else "neither OLD nor --by"
         raise InputError("compare", found=found, expected="one of the two")
-    runs = Runs.load(new)
+    runs = results_of(new)
     sides = [(str(new), runs)]
     title = "New against old"
     if by is not None:
         title, rows = compare_runs.along(runs, by, base, metric or ())
     else:
-        other = Runs.load(old or new)
+        other = results_of(old or new)
         sides.append((str(old), other))
         rows = compare_runs.results(runs, other, metric or ())
     if not rows:

@@ -8,9 +8,8 @@ from typing import Annotated
 
 import typer
 
-from crosswind.cli.shared import SetOption, changed
+from crosswind.cli.shared import SetOption, changed, results_of
 from crosswind.errors import InputError
-from crosswind.results import Runs
 from crosswind.results.folder import prepare_out
 
 EXPORT_EPILOG = "Example: crosswind export out/lossy --as qlog --out out/lossy.qlog"
@@ -56,7 +55,7 @@ def export(
     """Writes saved results for other programs; qlog and ns2 need logged events ([record] events)."""
     from crosswind.results import export as writers
 
-    runs = Runs.load(folder)
+    runs = results_of(folder)
     if form in (Form.csv, Form.arrow):
         write = writers.csv if form is Form.csv else writers.arrow
         for path in write(runs, out or folder / form.value):

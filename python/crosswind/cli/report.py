@@ -7,8 +7,7 @@ from typing import Annotated
 
 import typer
 
-from crosswind.cli.shared import FormatsOption, formats_of
-from crosswind.results import Runs
+from crosswind.cli.shared import FormatsOption, formats_of, results_of
 from crosswind.results.folder import lock, prepare_out
 
 EPILOG = "Example: crosswind report out/demo"
@@ -28,7 +27,7 @@ def make(
 
     files = formats_of(formats)
 
-    runs = Runs.load(folder)
+    runs = results_of(folder)
     with lock(prepare_out(folder)):
         if runs.manifest.get("kind") == "sweep":
             from crosswind.sweep import report as sweep_report

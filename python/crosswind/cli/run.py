@@ -35,7 +35,7 @@ from crosswind.results import Runs
 from crosswind.results.folder import CAPTURE, results_in
 from crosswind.results.summary import load_rows, sparks, tables_of
 from crosswind.run import Ties
-from crosswind.run.kept import forget
+from crosswind.run.kept import keep
 from crosswind.run.progress import Bar
 from crosswind.run.simulate import run_into
 from crosswind.scenario import Scenario
@@ -124,8 +124,7 @@ def run(
             return run_into(folder, what, reps=n, folder=folder, again=again and n == count, **how)
 
         runs = until_precise(targets, count, max(reps_max, count), repeated)
-        runs.save(folder)
-        forget(folder)
+        keep(runs, folder)
         if runs.interrupted:  # at once: what is drawn can be drawn later
             kept = f"{runs.manifest['runs']} of {runs.manifest['reps']} runs are finished and kept in {folder}"
             raise InterruptedRunError(f"interrupted: {kept}; the same command goes on from there")

@@ -8,7 +8,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich import box
@@ -20,6 +20,9 @@ from crosswind.errors import InputError, did_you_mean
 from crosswind.figures.charts import FORMATS, Format
 from crosswind.scenario import Scenario, parse_assignment
 from crosswind.table import Table
+
+if TYPE_CHECKING:
+    from crosswind.results import Runs
 
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 SeedOption = Annotated[int | None, typer.Option("--seed", min=0, help="Base seed of all random streams.")]
@@ -157,6 +160,25 @@ def changed(path: Path, assignments: list[str] | None) -> Scenario:
     """A scenario file with the `--set` options applied."""
     scenario = Scenario.load(path)
     return scenario.with_(dict(parse_assignment(a) for a in assignments)) if assignments else scenario
+
+
+def results_of(folder: Path) -> Runs:
+    """The results in a folder. What an interrupted or killed command has left single is joined into tables first."""
+    from crosswind.results import Runs
+    from crosswind.results.folder import MANIFEST, SWEEP, UNJOINED, lock, prepare_out
+
+    is_sweep = (folder / SWEEP).is_file()
+    if (folder / UNJOINED).is_file() or (is_sweep and not (folder / MANIFEST).is_file()):
+        with lock(prepare_out(folder)):
+            if is_sweep:
+                from crosswind.sweep.sweeps import load
+
+                load(folder)
+            else:
+                from crosswind.run.kept import settle
+
+                settle(folder)
+    return Runs.load(folder)
 
 
 def suite_folder(suite: str, subject: str) -> Path:

@@ -11,9 +11,8 @@ from typing import Annotated
 import polars as pl
 import typer
 
-from crosswind.cli.shared import JsonOption, command_line, print_json, print_table
+from crosswind.cli.shared import JsonOption, command_line, print_json, print_table, results_of
 from crosswind.errors import InputError
-from crosswind.results import Runs
 from crosswind.results.summary import show_count
 from crosswind.table import Table
 from crosswind.theory.early_discard import By, eplr, node_limit, written_time
@@ -73,7 +72,7 @@ def effective_loss(
     if classes and by is not Who.group:
         raise InputError("--by", found=f"`{by.value}` with --class", expected="one of them")
     who: By | Mapping[str, Sequence[str]] = _classes(classes) if classes else ("flow" if by is Who.flow else "group")
-    rows = eplr(Runs.load(folder), limit, by=who)
+    rows = eplr(results_of(folder), limit, by=who)
     if json:
         print_json(rows.to_dicts())
         return

@@ -25,6 +25,7 @@ from crosswind.cli.shared import (
     formats_of,
     print_json,
     print_table,
+    results_of,
 )
 from crosswind.errors import EXIT_DONE, EXIT_FAULT, InputError
 from crosswind.figures.charts import Format
@@ -192,11 +193,10 @@ def query(
     json: JsonOption = False,
 ) -> None:
     """Asks saved results in SQL; the tables of a sweep have a column for each varied path."""
-    from crosswind.results import Runs
     from crosswind.sweep.sweeps import query_tables
     from crosswind.table import Table
 
-    runs = Runs.load(folder)
+    runs = results_of(folder)
     answer = query_tables(runs.sources(), sql)
     if json:
         print_json(answer.to_dicts())

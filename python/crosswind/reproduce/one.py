@@ -25,7 +25,7 @@ from crosswind.reproduce.report import reproduction_report
 from crosswind.results import Runs
 from crosswind.results.folder import prepare_out, results_in
 from crosswind.run import Ties
-from crosswind.run.kept import Ask, Shared, forget, run_kept
+from crosswind.run.kept import Ask, Shared, forget, keep, run_kept
 from crosswind.run.progress import Listener
 from crosswind.scenario import Scenario, parse_assignment
 
@@ -159,7 +159,10 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
     if ask.reps < experiment.reps:
         runs.manifest["warnings"].append(f"{ask.reps} repetitions instead of {experiment.reps}")
     if runs.interrupted:
-        _save(runs, out)
+        if plan.shared is None:
+            keep(runs, out)
+        else:  # what is shared goes with the command
+            _save(runs, out)
         raise InterruptedRunError(f"interrupted: {runs.manifest['runs']} finished runs are kept in {out}; {GO_ON}")
     if runs.failed:
         # Claims about what is left would be claims about another experiment.

@@ -18,6 +18,8 @@ MANIFEST = "manifest.json"
 DRAWN = ".drawn.json"
 SWEEP = "sweep.json"
 CAPTURE = "packets.pcapng"
+#: What is known of the runs that an interrupted command has left in `runs/` instead of joining them into tables.
+UNJOINED = "unjoined.json"
 NO_SPACE = "no space left"
 FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 

@@ -13,7 +13,7 @@ import polars as pl
 from crosswind.core import registry
 from crosswind.errors import BlockedError, InputError, MissingExtraError, RunFailedError, UnknownNameError
 from crosswind.results import delays, outcomes, sealed
-from crosswind.results.folder import MANIFEST, clear_after, manifest_in, prepare_out, why_not_written
+from crosswind.results.folder import MANIFEST, UNJOINED, clear_after, manifest_in, prepare_out, why_not_written
 from crosswind.results.interrupt import held
 from crosswind.results.tables import Columns, Kept, Source, Tables
 from crosswind.scenario import Scenario
@@ -269,10 +269,11 @@ class Runs:
         return Runs(tables, {configuration: self.scenarios[configuration]}, self.manifest)
 
     def save(self, directory: str | Path, texts: Mapping[str, str] | None = None) -> Path:
-        """Writes Parquet tables, `texts` by file name and manifest.json; Ctrl-C waits until they are whole.
+        """Writes Parquet tables, `texts` by file name and manifest.json.
 
-        The manifest holds the checksums of all of them. What another run has left in the folder goes. Raises
-        InputError when the folder cannot be written, BlockedError when the disk is full.
+        Ctrl-C waits until they are whole, or leaves what was there before where a table is large. The manifest holds
+        the checksums of all of them. What another run has left in the folder goes. Raises InputError when the folder
+        cannot be written, BlockedError when the disk is full.
         """
         out = prepare_out(directory)
         try:
@@ -316,8 +317,19 @@ class Runs:
     def load(directory: str | Path) -> Runs:
         """Opens what `save` wrote; tables are read when they are asked for.
 
-        Raises InputError when it is not a folder of results, or not what was written.
+        Raises InputError when it is not a folder of results, or not what was written, or when finished runs of an
+        interrupted command wait there to be joined.
         """
+        if (Path(directory) / UNJOINED).is_file():
+            raise InputError(
+                str(directory), found="finished runs of an interrupted command that are no tables yet",
+                expected="`crosswind report` on this folder first, or the same command again",
+            )  # fmt: skip
+        return Runs.saved(directory)
+
+    @staticmethod
+    def saved(directory: str | Path) -> Runs:
+        """As `load`, whatever a later command has left unjoined beside."""
         folder = Path(directory)
         try:
             manifest = sealed.unsealed(folder / MANIFEST, json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
@@ -325,7 +337,7 @@ class Runs:
             tables = {n: sealed.opened(folder / f"{n}.parquet", sums.get(f"{n}.parquet")) for n in manifest["tables"]}
             for name in sums.keys() - {f"{n}.parquet" for n in tables}:
                 sealed.check(folder / name, sums[name])
-            scenarios = _scenarios(manifest)
+            scenarios = scenarios_of(manifest)
         except FileNotFoundError as e:
             missing = Path(e.filename or MANIFEST).name
             kind = InputError if missing == MANIFEST else sealed.DamagedError
@@ -391,7 +403,7 @@ def _place(failed: Mapping[str, Any]) -> str:
     return ", ".join(f"{word}{failed[key]}" for word, key in parts if failed.get(key) is not None)
 
 
-def _scenarios(manifest: dict[str, Any]) -> dict[str, Scenario]:
+def scenarios_of(manifest: dict[str, Any]) -> dict[str, Scenario]:
     """Label -> scenario; those of a sweep are written as changes of one."""
     if "base" in manifest:
         base = Scenario(manifest["base"])

@@ -9,11 +9,15 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from crosswind.errors import InputError
+from crosswind.results.interrupt import heeded
 from crosswind.results.tables import Kept, Source, write_parquet
 
 SEAL = "checksum"
@@ -54,8 +58,8 @@ def write_all(
 ) -> None:
     """Writes `<table>.parquet`, texts by file name, and what `last` makes of the checksums of these by file name.
 
-    Nothing takes its place before all of it is on the disk, so a full disk leaves what was there. Raises OSError or
-    what polars raises.
+    Nothing takes its place before all of it is on the disk, so a full disk leaves what was there, and so does Ctrl-C
+    while a large table is written. Raises OSError or what polars raises.
     """
     parts: dict[str, Path] = {}
 
@@ -67,7 +71,8 @@ def write_all(
 
     try:
         for name, frame in tables.items():
-            write(f"{name}.parquet", partial(write_parquet, frame))
+            with nullcontext() if isinstance(frame, pl.DataFrame) else heeded():
+                write(f"{name}.parquet", partial(write_parquet, frame))
         for name, text in texts.items():
             write(name, _writer(text))
         for name, text in last({name: checksum_of(part) for name, part in parts.items()}).items():

@@ -15,6 +15,7 @@ import polars as pl
 from polars.io.plugins import register_io_source
 
 from crosswind.core import column
+from crosswind.results.interrupt import is_unwanted
 
 #: Rows that are read, made and written at a time: those of a row group of a Parquet file.
 PART_ROWS = 1 << 18
@@ -98,6 +99,11 @@ class Tables(MutableMapping[str, pl.DataFrame]):
         """All tables that have a column, unopened."""
         return {n: s for n, s in self._of.items() if not isinstance(s, pl.DataFrame) or s.width}
 
+    @property
+    def are_large(self) -> bool:
+        """Whether one of them does not lie in the memory."""
+        return any(not isinstance(s, pl.DataFrame) for s in self._of.values())
+
     def hold(self) -> None:
         """Reads all of them into the memory: the files are about to go."""
         for name in self:
@@ -135,12 +141,17 @@ class Columns:
 
 
 def streamed(parts: Callable[[], Iterable[pl.DataFrame]], schema: pl.Schema) -> pl.LazyFrame:
-    """A table that is made part by part whenever it is read; `parts` gives frames of the schema, in order."""
+    """A table that is made part by part whenever it is read; `parts` gives frames of the schema, in order.
+
+    Inside of `interrupt.heeded` it breaks off at Ctrl-C.
+    """
 
     def read(
         columns: list[str] | None, predicate: pl.Expr | None, rows: int | None, _size: int | None
     ) -> Iterator[pl.DataFrame]:
         for part in parts():
+            if is_unwanted():
+                return
             some = part if rows is None else part.head(rows)
             rows = None if rows is None else rows - some.height
             some = some if predicate is None else some.filter(predicate)

@@ -84,14 +84,14 @@ class Holder(Protocol):
     def open(self, table: str) -> Part: ...
 
 
-def gathered(shard_of: Mapping[str, Holder], table: str, index: pl.DataFrame) -> Source:
+def gathered(shard_of: Mapping[str, Holder], table: str, index: pl.DataFrame, *, hold: bool) -> Source:
     """The rows of the runs in `index` (`key`, and columns to put in its place), run by run in its order."""
     shards = {s.name: s for k in index["key"] if (s := shard_of.get(k)) is not None and table in s.tables}
     if not shards:
         return pl.DataFrame()
     schema = _common({tuple(f.items()): f for s in shards.values() if (f := s.tables[table].schema)}.values())
     schema = pl.Schema({c: t for c, t in (*index.schema.items(), *schema.items()) if c != "key"})
-    if sum(s.tables[table].rows for s in shards.values()) > HELD_ROWS:
+    if not hold or sum(s.tables[table].rows for s in shards.values()) > HELD_ROWS:
         return streamed(lambda: _parts(shard_of, table, index, schema), schema)
     return pl.concat([schema.to_frame(), *_parts(shard_of, table, index, schema)], rechunk=True)
 

@@ -8,6 +8,7 @@ read where it lies: no table of all runs is held in memory, unless it is small.
 from __future__ import annotations
 
 import datetime
+import json
 import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -18,11 +19,12 @@ from typing import Any, Literal
 import polars as pl
 
 from crosswind.core import build, version
-from crosswind.errors import InputError
+from crosswind.errors import InputError, InterruptedRunError
 from crosswind.results import Runs
+from crosswind.results.folder import UNJOINED
 from crosswind.results.place import place
-from crosswind.results.runs import SCHEMA_VERSION, TABLES
-from crosswind.results.sealed import DamagedError
+from crosswind.results.runs import SCHEMA_VERSION, TABLES, scenarios_of
+from crosswind.results.sealed import AGAIN, LEFT, DamagedError
 from crosswind.run.progress import Listener
 from crosswind.run.store import RUNS, Store
 from crosswind.run.wanted import Ties, Wanted
@@ -70,7 +72,8 @@ def run_kept(
     Runs that write files are always made. `local`: what this process gives them.
 
     `manifest["packets"]` counts what was run here, `manifest["runs_before"]` the runs that were in the folder. When the
-    tables are saved there, `forget(folder)`. Raises InputError for a wrong scenario, NoRoomError when the disk is full.
+    tables are saved there, `forget(folder)`; `keep` does both. Raises InputError for a wrong scenario, NoRoomError when
+    the disk is full.
     """
     labelled = dict(configurations)
     wanted = ask.of(labelled)
@@ -95,7 +98,9 @@ def run_kept(
     manifest["failed"] = failures(wanted, [*others.failed, *made.failed])
     index = wanted.index()
     there = store.tables()
-    out = Runs({t: store.gathered(t, index) for t in TABLES if t in there}, labelled, manifest)
+    # Whoever pressed Ctrl-C waits for no table that nobody asks for.
+    hold = not (manifest["interrupted"] and store.is_large)
+    out = Runs({t: store.gathered(t, index, hold=hold) for t in TABLES if t in there}, labelled, manifest)
     manifest["runs"] = out.runs().height
     manifest["warnings"] = out.warnings()
     manifest["trusted"] = out.may_be_trusted()
@@ -131,8 +136,47 @@ def manifest_of(labelled: Mapping[str, Scenario], ask: Ask) -> dict[str, Any]:
     }
 
 
+def keep(runs: Runs, folder: Path) -> None:
+    """Saves the tables of runs, in which the single ones in the folder stand then.
+
+    Large tables of an interrupted command are left to `settle`: whoever pressed Ctrl-C does not wait for them. Raises
+    InterruptedRunError where it is pressed while they are written.
+    """
+    left = runs.tables.are_large and (folder / RUNS).is_dir()
+    if not (left and runs.interrupted):
+        try:
+            runs.save(folder)
+            forget(folder)
+            return
+        except KeyboardInterrupt:
+            if not left:
+                raise
+    place(folder).write(UNJOINED, json.dumps(runs.manifest, ensure_ascii=False).encode())
+    if not runs.interrupted:
+        kept = f"{runs.manifest['runs']} finished runs are kept in {folder}"
+        raise InterruptedRunError(f"interrupted: {kept}; the same command goes on from there")
+
+
+def settle(folder: Path) -> None:
+    """Joins what `keep` has left into tables. Raises DamagedError where it is not what was written."""
+    try:
+        manifest = json.loads((folder / UNJOINED).read_text(encoding="utf-8"))
+        scenarios = scenarios_of(manifest)
+        wanted = _asked(manifest).of(scenarios)
+        wanted.build = manifest["build"]
+    except (OSError, ValueError, KeyError, TypeError) as e:
+        found = f"{UNJOINED}, which cannot be read ({type(e).__name__})"
+        raise DamagedError(str(folder), found=found, expected=LEFT, hint=AGAIN) from None
+    store = Store.open(place(folder))
+    _take_over(store, folder, wanted)
+    index = wanted.index()
+    Runs({t: store.gathered(t, index) for t in TABLES if t in store.tables()}, scenarios, manifest).save(folder)
+    forget(folder)
+
+
 def forget(folder: Path) -> None:
     """Removes the single runs in a folder: all of them stand in its tables."""
+    (folder / UNJOINED).unlink(missing_ok=True)
     if (folder / RUNS).is_dir():
         Store.open(place(folder)).clear()
         if not any((folder / RUNS).iterdir()):
@@ -166,7 +210,7 @@ def _make_common(
 def _take_over(store: Store, folder: Path, wanted: Wanted) -> str:
     """Adds the wanted runs of the tables in a folder, if this build has simulated them; says what is damaged there."""
     try:
-        saved = Runs.load(folder)
+        saved = Runs.saved(folder)
     except DamagedError as e:
         return e.found
     except InputError:
@@ -174,8 +218,7 @@ def _take_over(store: Store, folder: Path, wanted: Wanted) -> str:
     m = saved.manifest
     if m.get("mode") != "simulate" or m.get("build") != wanted.build or "seed" not in m or not saved.runs().width:
         return ""
-    laws = {name: str(told.get("source_digest")) for name, told in m.get("own_laws", {}).items()}
-    there = Ask(m["seed"], m["reps_total"], m["ties"], block=int(m.get("block", 0)), laws=laws).of(saved.scenarios)
+    there = _asked(m).of(saved.scenarios)
     whole = saved.runs().filter(pl.col("outcome") != "out of memory")
     index = there.index().unique("key", keep="first", maintain_order=True)
     index = index.join(whole.select("configuration", "rep"), on=["configuration", "rep"], how="semi")
@@ -186,6 +229,12 @@ def _take_over(store: Store, folder: Path, wanted: Wanted) -> str:
     if index.height:
         store.hold(saved.tables.sources(), index)
     return ""
+
+
+def _asked(m: Mapping[str, Any]) -> Ask:
+    """What was to be run, as far as a manifest says it: all repetitions where only some were wanted."""
+    laws = {name: str(told.get("source_digest")) for name, told in m.get("own_laws", {}).items()}
+    return Ask(m["seed"], m["reps_total"], m["ties"], block=int(m.get("block", 0)), laws=laws)
 
 
 def failures(wanted: Wanted, failed: Sequence[Failed]) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from crosswind.core import core
 from crosswind.errors import InputError
 from crosswind.results import Runs
 from crosswind.results.folder import results_in
-from crosswind.run.kept import Ask, forget, run_kept
+from crosswind.run.kept import Ask, keep, run_kept
 from crosswind.run.laws import Laws, checked_laws, digests
 from crosswind.run.progress import Listener
 from crosswind.run.wanted import MAX_SEED, Ties, check_reps
@@ -56,8 +56,7 @@ def run(
         return run_into(None, scenario, seed=seed, reps=reps, progress=progress, folder=files, **how)
     with results_in(out) as kept:
         runs = run_into(kept, scenario, seed=seed, reps=reps, progress=progress, folder=files, again=again, **how)
-        runs.save(kept)
-        forget(kept)
+        keep(runs, kept)
     return runs
 
 

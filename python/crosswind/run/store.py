@@ -18,7 +18,7 @@ from typing import Literal
 import polars as pl
 
 from crosswind.results.place import Place, Written
-from crosswind.results.tables import Source
+from crosswind.results.tables import HELD_ROWS, Source
 from crosswind.run.gather import Facts, Part, gathered
 
 RUNS, DAMAGED = "runs", "damaged"
@@ -128,17 +128,17 @@ class Store:
                 self.shards[shard.name] = replace(shard, keys=mine, removable=False)
                 left -= mine
 
-    def gathered(self, table: str, index: pl.DataFrame) -> Source:
+    def gathered(self, table: str, index: pl.DataFrame, *, hold: bool = True) -> Source:
         """One table of the runs that `index` names (`key`, and columns to put in its place), in its order.
 
         Each run is taken once for each of its rows there. A column that some runs do not have is filled as the engine
-        does: -1, NaN or the empty text. Large tables are read from their shards whenever they are used.
+        does: -1, NaN or the empty text. Large tables (and all, unless `hold`) are read from their shards at each use.
         """
         shard_of: dict[str, Shard] = {}
         for shard in self.shards.values():
             for key in shard.keys:
                 shard_of.setdefault(key, shard)
-        return gathered(shard_of, table, index)
+        return gathered(shard_of, table, index, hold=hold)
 
     def load(self, table: str, keys: Iterable[str] | None = None) -> pl.DataFrame:
         """One table of the wanted runs (all, if not said) in this order, each run once, with the column `key`."""
@@ -152,12 +152,23 @@ class Store:
 
     def packets(self, keys: Iterable[str]) -> int:
         """How many packets there were in some runs."""
-        run = self._load("run", keys).lazy()
-        return int(run.select(pl.col("packets").sum()).collect().item()) if run.collect_schema() else 0
+        left, found = set(keys), 0
+        for shard in self.shards.values():
+            if (mine := shard.keys & left) and "run" in shard.tables:
+                left -= mine
+                for part in shard.open("run").rows(0, shard.tables["run"].rows):
+                    found += int(part.filter(pl.col("key").is_in(list(mine)))["packets"].sum())
+        return found
 
     def tables(self) -> list[str]:
         """The tables that some shard has."""
         return list(dict.fromkeys(t for s in self.shards.values() for t in s.tables))
+
+    @property
+    def is_large(self) -> bool:
+        """Whether one of the tables of all runs would not be held in memory."""
+        tables = [[s.tables[t].rows for s in self.shards.values() if t in s.tables] for t in self.tables()]
+        return any(sum(rows) > HELD_ROWS for rows in tables)
 
     def merge(self) -> None:
         """Puts many small shards into fewer. The old ones go when the new one is complete."""

@@ -22,6 +22,7 @@ import polars as pl
 from crosswind.core import version
 from crosswind.errors import CrosswindError, InputError, InterruptedRunError, UnknownNameError
 from crosswind.results import Runs
+from crosswind.results.folder import UNJOINED
 from crosswind.results.place import Folder, Place, place
 from crosswind.results.runs import SCHEMA_VERSION, TABLES
 from crosswind.results.tables import Source
@@ -217,6 +218,9 @@ class _Campaign:
                 interrupted = progressed.interrupted
             if interrupted or self.failed or not self._ask_for_more(store):
                 break
+        if interrupted and store.is_large:
+            self.where.write(UNJOINED, b"{}\n")
+            raise self._interrupted(len(self.plan.all_keys() & store.keys()))
         store.merge()
         facts = {
             "wall_s": round(time.monotonic() - began, 3),
@@ -228,12 +232,14 @@ class _Campaign:
         done = _collected(self.plan, store, self.where, facts, self.failed)
         done.made, done.kept = self.made, kept
         if interrupted:
-            runs, all_runs = done.table("run").height, sum(self.plan.reps)
-            raise InterruptedRunError(
-                f"interrupted: {runs} of {all_runs} runs are finished and kept in {self.where}; "
-                "the same command goes on from there"
-            )
+            raise self._interrupted(done.table("run").height)
         return done
+
+    def _interrupted(self, finished: int) -> InterruptedRunError:
+        return InterruptedRunError(
+            f"interrupted: {finished} of {sum(self.plan.reps)} runs are finished and kept in {self.where}; "
+            "the same command goes on from there"
+        )
 
     def _executor(self) -> Executor:
         if self.cluster is not None:
@@ -311,6 +317,7 @@ def _collected(plan: Plan, store: Store, where: Place, facts: dict[str, Any], fa
         runs.save(where.path)
     else:
         _save_remote(runs, where)
+    where.remove(UNJOINED)
     return Sweep(
         runs,
         parameters,
