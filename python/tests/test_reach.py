@@ -71,7 +71,11 @@ def test_unknown_names_are_errors_with_the_nearest_one(runs: cw.Runs) -> None:
 
 def test_scenarios_and_runs_say_something(runs: cw.Runs) -> None:
     said = str(cw.Scenario.load(GPRS))
-    assert "gprs: 2 flows, 2 links, 400 s" in said and 'link last-hop: from "router"' in said
+    assert "gprs: 3 flows, 2 links, 400 s" in said and 'link last-hop: from "router"' in said
+    said = str(cw.Scenario.load(ROOT / "scenarios" / "dumbbell.toml"))
+    assert (
+        "dumbbell: 10 flows, dumbbell template, 30 s" in said and "  topology template" in said and "pairs 10" in said
+    )
     said = str(runs)
     assert said.startswith("Runs(1 run of gprs") and "goodput" in said and "third" in said
     gone = cw.run(cw.Scenario.load(GPRS).with_({"duration": "50 s"}))

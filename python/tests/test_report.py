@@ -10,12 +10,15 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+import pytest
 
 import crosswind as cw
 from crosswind import figures, report
 from crosswind.figures.of_runs import run_pictures
+from crosswind.figures.pictures import packet_delays
 
 Engine = Callable[..., Any]
+GATEWAY = Path(__file__).resolve().parents[2] / "scenarios/home-gateway.toml"
 VOID = {"meta", "br", "img", "link", "input", "hr", "path", "use", "rect", "line", "circle", "stop"}
 
 
@@ -168,3 +171,20 @@ def test_every_configuration_has_a_panel_and_a_flow_one_colour_in_all_figures(en
             colours.setdefault(s["label"], set()).add(s["colour"])
     assert colours and all(len(c) == 1 for c in colours.values()), colours
     figures.close_all(list(pictures.values()))
+
+
+@pytest.mark.engine
+def test_pings_and_calls_are_shown_by_the_delay_of_each_packet() -> None:
+    scenario = cw.Scenario.load(GATEWAY).with_({"record.events": ["ping", "call"], "duration": "30 s"})
+    runs = cw.run(scenario)
+    last = run_pictures(runs)[-1]
+    assert last.name == "packet-delays" and "Flow ping, packet by packet" in last.caption
+    for name, answered, largest in (("ping", True, "rtt_max_ns"), ("call", False, "delay_max_ns")):
+        (chart,) = packet_delays("d", "c", runs.events().filter(pl.col("name") == name), answered=answered).charts
+        came, missing = chart.series
+        flow = runs.flows().filter(name=name).row(0, named=True)
+        assert chart.y == f"{'round-trip time' if answered else 'one-way delay'} (s)"
+        assert came.y.max() * 1e9 == pytest.approx(flow[largest], abs=1)
+        assert came.x.size + missing.x.size == flow["sent_packets"] and missing.x.size >= flow["drops_packets"] > 0
+        before = came.y[came.x < 10]
+        assert before.max() < 0.03 < 0.5 < came.y.max(), "before the backup and while it lasts"

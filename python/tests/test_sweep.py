@@ -20,11 +20,13 @@ import crosswind as cw
 from crosswind.cli import main
 from crosswind.errors import InputError
 from crosswind.results.place import place
+from crosswind.results.summary import show_rate
 from crosswind.run import work as run_work
 from crosswind.run.store import Store
 from crosswind.run.wanted import Job
 from crosswind.sweep import report as sweep_report
 from crosswind.sweep.design import Design
+from crosswind.sweep.summary import table_of, with_interval
 from crosswind.sweep.sweeps import load
 
 Engine = Callable[..., Any]
@@ -343,3 +345,15 @@ def test_a_killed_sweep_goes_on_and_ends_with_the_results_of_one_that_was_not(tm
     fresh = cw.sweep(GPRS, limits, reps=3, out="fresh")
     assert again.flows().equals(fresh.flows(), null_equal=True)
     assert again.table("run").drop("wall_ns").equals(fresh.table("run").drop("wall_ns"), null_equal=True)
+
+
+@pytest.mark.engine
+def test_intervals_name_a_unit_once_and_stand_beside_what_is_headed_so(tmp_path: Path) -> None:
+    row = {"goodput_bps": 29_600.0, "goodput_bps_low": 28_900.0, "goodput_bps_high": 30_300.0}
+    assert with_interval(row, "goodput_bps", show_rate) == "29.6 kbit/s (28.9 to 30.3)"
+    assert with_interval(row | {"goodput_bps_low": 900.0}, "goodput_bps", show_rate) == (
+        "29.6 kbit/s (900 bit/s to 30.3 kbit/s)"
+    )
+    table = table_of(cw.sweep(GPRS, {"flow.bulk.count": [2]}, reps=3, out=tmp_path))
+    with_one = {head for row in table.rows for head, cell in zip(table.heads, row, strict=True) if " to " in cell}
+    assert with_one == {"goodput (95 %)", "elapsed (95 %)"}

@@ -18,6 +18,8 @@ from crosswind.scenario.quantity import fitting
 LINES_SHOWN = 6
 PANELS_SHOWN = 6
 BINS = 60
+# Workloads of single packets, each with a number of its own, whose delays matter more than their numbers.
+MESSAGES = ("ping", "cbr", "on-off")
 # A line that never reaches this share of the highest one is left out: it would lie on the axis.
 NOTICEABLE = 0.02
 SERIES: tuple[tuple[str, str, str, str], ...] = (
@@ -167,7 +169,7 @@ def _part(h: pl.DataFrame, configuration: str, entity: str) -> pl.DataFrame:
 
 
 def _sequence_pictures(runs: Runs) -> list[Picture]:
-    """The time-sequence graph of one flow, in each configuration that logged it."""
+    """One flow packet by packet, in each configuration that logged it: delays of pings and calls, else numbers."""
     events = runs.events()
     if events.is_empty():
         return []
@@ -186,9 +188,14 @@ def _sequence_pictures(runs: Runs) -> list[Picture]:
         of = [f"configuration {label}"] if len(runs.scenarios) > 1 else []
         of += [f"repetition {rep}"] if int(runs.manifest.get("reps", 1)) > 1 else []
         scope = f" ({', '.join(of)})" if of else ""
-        caption = f"Flow {chosen}, segment by segment{scope}."
-        name = "time-sequence" if number == 0 else f"time-sequence-{number + 1}"
-        out.append(figures.time_sequence(name, caption, part.filter(pl.col("name") == chosen)))
+        part, again = part.filter(pl.col("name") == chosen), f"-{number + 1}" if number else ""
+        kind = runs.scenarios[label].get(f"flow.{_groups(runs).get(chosen, chosen)}.workload.type")
+        if kind in MESSAGES and "ack" not in part["kind"].to_list():
+            caption = f"Flow {chosen}, packet by packet, over the time each was sent{scope}."
+            out.append(figures.packet_delays(f"packet-delays{again}", caption, part, answered=kind == "ping"))
+        else:
+            caption = f"Flow {chosen}, segment by segment{scope}."
+            out.append(figures.time_sequence(f"time-sequence{again}", caption, part))
     return out
 
 

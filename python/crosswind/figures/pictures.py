@@ -22,6 +22,7 @@ from crosswind.figures import charts, drawing, drawn
 from crosswind.figures.charts import FORMATS, PALETTE, Chart, Format, Matrix, Series, Vertical, places
 from crosswind.figures.drawing import GRID, INK, STYLE, WRITING
 from crosswind.figures.plotting import plt
+from crosswind.scenario.quantity import fitting
 from crosswind.stats import quartiles
 
 if TYPE_CHECKING:
@@ -409,6 +410,29 @@ def time_sequence(name: str, caption: str, events: pl.DataFrame, printed: Mappin
     verticals += _published(printed)
     chart = Chart("time (s)", "sequence number (kB)", series, verticals=verticals)
     return Picture(name, caption, f"{caption} Time-sequence graph: {', '.join(counts)}.", shown=[chart])
+
+
+def packet_delays(name: str, caption: str, events: pl.DataFrame, *, answered: bool) -> Picture:
+    """Delay of each packet of a flow over the time it was sent, and which did not come.
+
+    `events`: of one flow in one run. `answered`: round trips, from a question to its answer; else one way.
+    """
+    came = pl.col("end") == ("sender" if answered else "receiver")
+    sent = events.filter((pl.col("kind") == "send") & (pl.col("end") == "sender")).select("seq", at="time_ns")
+    there = events.filter((pl.col("kind") == "receive") & came).group_by("seq").agg(there=pl.col("time_ns").min())
+    both = sent.join(there, on="seq", how="left", maintain_order="left")
+    arrived, missing = both.drop_nulls("there"), both.filter(pl.col("there").is_null())
+    delays = (arrived["there"] - arrived["at"]).to_numpy()
+    unit, factor = fitting("rtt_ns", float(delays.max(initial=0)))
+    what = "round-trip time" if answered else "one-way delay"
+    series = [Series(what, arrived["at"].to_numpy() / 1e9, delays * factor, "points", marker=".", size=2.6)]
+    if missing.height:
+        label = f"not {'answered' if answered else 'received'} ({missing.height})"
+        x = missing["at"].to_numpy() / 1e9
+        series.append(Series(label, x, np.zeros(x.size), "points", colour="#D55E00", marker="x", size=5.5))
+    chart = Chart("time (s)", f"{what} ({unit})", series)
+    most = f"at most {delays.max(initial=0) * factor:.4g} {unit}"
+    return Picture(name, caption, f"{caption} {arrived.height} of {both.height} came; {most}.", shown=[chart])
 
 
 def close_all(pictures: Sequence[Picture]) -> None:

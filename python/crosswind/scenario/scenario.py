@@ -97,18 +97,24 @@ class Scenario:
         return scenario
 
     def __repr__(self) -> str:
-        flows, links = (len(self.data.get(k, {})) for k in ("flow", "link"))
-        counted = [f"{n} {what}{'' if n == 1 else 's'}" for n, what in ((flows, "flow"), (links, "link"))]
+        flows, links = (v if isinstance(v := self.data.get(k), dict) else {} for k in ("flow", "link"))
+        counts = [f.get("count", 1) if isinstance(f, dict) else 1 for f in flows.values()]
+        members = sum(c if isinstance(c, int) else 1 for c in counts)
+        counted = [f"{n} {what}{'' if n == 1 else 's'}" for n, what in ((members, "flow"), (len(links), "link"))]
+        if template := self.get("topology.template"):
+            counted[1:] = [f"{template} template", *(counted[1:] if links else [])]
         return f"Scenario({self.name}: {', '.join(counted)}, {self.data.get('duration', 'no duration')})"
 
     def __str__(self) -> str:
-        """Its title, links and flows, one a line."""
+        """Its title, template, links and flows, one a line."""
         lines = [repr(self), *([self.title] if self.title != self.name else [])]
+        if template := self.data.get("topology"):
+            lines.append(f"  topology {_line(template)}")
         for kind in ("link", "flow"):
             found = self.data.get(kind, {})
-            for name, one in found.items() if isinstance(found, dict) else []:
-                said = ", ".join(f"{k} {show(v)}" for k, v in one.items()) if isinstance(one, dict) else show(one)
-                lines.append(f"  {kind} {name}: {said}")
+            lines += (
+                [f"  {kind} {name}: {_line(one)}" for name, one in found.items()] if isinstance(found, dict) else []
+            )
         return "\n".join(lines)
 
     @property
@@ -287,6 +293,10 @@ def show(value: Any) -> str:
     """A value as it should appear in a message: JSON, cut to 60 characters."""
     text = json.dumps(value, ensure_ascii=False, default=str)
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _line(value: Any) -> str:
+    return ", ".join(f"{k} {show(v)}" for k, v in value.items()) if isinstance(value, dict) else show(value)
 
 
 def _siblings(path: Path) -> list[Path]:

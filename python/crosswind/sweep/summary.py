@@ -77,7 +77,7 @@ def table_of(done: Sweep) -> Table:
     heads = [*axes, "flow", "n", *missing, *(head for _, head, _ in shown)]
     body = []
     for row in rows[:ROWS_SHOWN]:
-        cells = [with_interval(row, c, show) if "95" in head else _plain(row[c], show) for c, head, show in shown]
+        cells = [with_interval(row, c, show) if "95 %" in head else _plain(row[c], show) for c, head, show in shown]
         body.append(
             [
                 *(str(row[a]) for a in axes),
@@ -101,17 +101,16 @@ def _plain(value: float | None, show: Any) -> str:
 
 
 def with_interval(row: dict[str, Any], column: str, show: Any) -> str:
-    """ "47.1 kbit/s (46.0 to 48.2)"; the ends in the unit of the value."""
+    """ "47.1 kbit/s (46 to 48.2)": the unit once, where it is that of all three."""
     value, low, high = row[column], row[f"{column}_low"], row[f"{column}_high"]
     if value is None:
         return "-"
     if low == high:
         return str(show(value))
-    return f"{show(value)} ({_bare(low, show)} to {_bare(high, show)})"
-
-
-def _bare(value: float, show: Any) -> str:
-    return str(show(value))
+    said = [str(show(x)) for x in (value, low, high)]
+    if len({text.partition(" ")[2] for text in said}) == 1:
+        said[1:] = [text.partition(" ")[0] for text in said[1:]]
+    return f"{said[0]} ({said[1]} to {said[2]})"
 
 
 def estimate_of(row: dict[str, Any], column: str) -> Estimate:
