@@ -230,6 +230,12 @@ def test_rounds_of_classes_need_a_filter_that_takes_all() -> None:
         path_of(f"{QDISC} root handle 1: drr")
 
 
+def test_red_may_adapt_and_then_takes_its_probability_as_it_is_written() -> None:
+    queue = path_of(f"{QDISC} root red limit 60kb avpkt 1000 adaptive")["queue"]
+    assert (queue["adaptive"], queue["max_p"], queue["max_p_rounding"]) == (True, 0.02, "none")
+    assert "adaptive" not in path_of(f"{QDISC} root red limit 60kb avpkt 1000")["queue"]
+
+
 @pytest.mark.parametrize(
     ("line", "queue"),
     [
@@ -240,6 +246,8 @@ def test_rounds_of_classes_need_a_filter_that_takes_all() -> None:
         ),
         ("cake unlimited besteffort overhead -4 mpu 64 ptm rtt 30ms", {
             "tins": "besteffort", "overhead": "-4 B", "mpu": "64 B", "cells": "ptm", "rtt": "30 ms"}),
+        ("cake bandwidth 1mbit ack-filter-aggressive", {"rate": "1 Mbit/s", "ack_filter": "aggressive"}),
+        ("cake ack-filter", {"ack_filter": "on"}),
         (
             "sfq limit 200 perturb 10 quantum 3000 divisor 512 depth 50 flows 99 headdrop",
             {"limit": "200 packets", "perturb": "10 s", "quantum": "3000 B", "divisor": 512, "depth": 50, "flows": 99,
@@ -262,7 +270,7 @@ def test_queues_of_flows_keep_their_words(line: str, queue: dict[str, object]) -
     ("line", "parts"),
     [
         ("cake docsis overhead 10", ["cake", "`docsis` and `overhead`", "the name of a line, or its numbers"]),
-        ("cake ack-filter", ["cake ack-filter", "not filtered here"]),
+        ("cake nat", ["cake nat", "behind no NAT"]),
         ("cake diffserv4 besteffort", ["`besteffort` twice"]),
         ("cake diffsrv4", ["`diffsrv4`", "did you mean `diffserv4`"]),
         ("sfq redflowlimit 10000", ["sfq redflowlimit", "no RED inside"]),
@@ -315,7 +323,7 @@ HTB = f"{QDISC} root handle 1: htb default 10\n{CLASS} parent 1: classid 1:10 ht
         (f"{QDISC} root tbf rate 1mbit burst 5k", ["neither limit nor latency"]),
         (f"{QDISC} root tbf rate 1furlong burst 5k limit 3", ["`1furlong`", "a rate as tc reads it"]),
         (f"{QDISC} root red limit 60k", ["avpkt", "which tc demands"]),
-        (f"{QDISC} root red limit 60k avpkt 1000 adaptive", ["red adaptive", "does not adapt"]),
+        (f"{QDISC} root red limit 60k avpkt 1000 harddrop", ["red harddrop", "between the thresholds only"]),
         (f"{QDISC} root handle 1: htb", ["no classes"]),
         (HTB.replace(" default 10", ""), ["no default", "not sent past htb"]),
         (f"{HTB}{CLASS} parent 1:7 classid 1:20 htb rate 1mbit", ["class parent", "1:7", "1:10"]),

@@ -38,6 +38,7 @@ def test_what_is_left_out_gets_the_defaults_of_tc() -> None:
         ("limit 20000 avpkt", "nothing behind it"),
         ("limit 20000 limit 3 avpkt 9", "twice"),
         ("limti 20000", "did you mean `limit`"),
+        ("limit 20000 avpkt 1000 adaptive", "has no curve"),
         ("limit 20parsec avpkt 1000", "bytes as tc reads them"),
         ("limit 20000 avpkt 1000 bandwidth 5furlong", "a rate as tc reads it"),
         ("limit 20000 avpkt 1000 probability often", "a number"),

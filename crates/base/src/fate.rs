@@ -36,10 +36,12 @@ pub enum DropReason {
     TooBig = 12,
     /// All queues together held too much, and it was at the head of the longest of them.
     FatFlow = 13,
+    /// An acknowledgement that a newer one behind it has made needless.
+    AckFilter = 14,
 }
 
 impl DropReason {
-    pub const COUNT: usize = 14;
+    pub const COUNT: usize = 15;
     pub const NAMES: [&'static str; Self::COUNT] = [
         "queue_full",
         "early_drop",
@@ -55,6 +57,7 @@ impl DropReason {
         "reset",
         "too_big",
         "fat_flow",
+        "ack_filter",
     ];
     pub fn name(self) -> &'static str {
         Self::NAMES[self as usize]

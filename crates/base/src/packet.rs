@@ -235,6 +235,16 @@ impl AccEcnOption {
     }
 }
 
+/// What the header of an acknowledgement says, of a packet whose own fields hold other things: where frames travel with their bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct AckHeader {
+    pub ack: u64,
+    pub ts_val: u32,
+    pub ts_ecr: u32,
+    /// It has options beside SACK and timestamps.
+    pub has_others: bool,
+}
+
 /// What few packets carry: SACK blocks, options of a SYN, counters of AccECN, limits of waiting, a lifetime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Ext {
@@ -246,6 +256,7 @@ pub struct Ext {
     pub wscale: Option<u8>,
     pub sack_permitted: bool,
     pub accecn: Option<AccEcnOption>,
+    pub ack: Option<AckHeader>,
     /// Index + 1 of the real bytes that it carries; 0 = none. Use [`Pool::keep_bytes`] and [`Pool::take_bytes`].
     pub bytes: u32,
 }

@@ -15,6 +15,7 @@
 //!
 //! Only [`live`], [`tun`] and [`bench`] know of a machine. There is no transport in here: in emulation the kernels are the hosts.
 
+mod acknowledgement;
 #[cfg(target_os = "linux")]
 pub mod bench;
 pub mod driver;

@@ -3,6 +3,7 @@
 //! Nothing in here waits or asks what time it is. The same arrivals at the same times give the same decisions, live or
 //! from a tape. Order of events: time; at one time, wakes before arrivals, wakes by stage.
 
+use crate::acknowledgement;
 use crate::driver::Change;
 use crate::flows::Flows;
 use crate::frame::{self, Addresses, Header};
@@ -16,6 +17,7 @@ use crosswind_base::{
 };
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Hosts, Parts};
 use crosswind_record::option::TimeOfDay;
+use serde_json::Value;
 
 /// Index of a host.
 pub type Port = u32;
@@ -101,6 +103,8 @@ pub struct Network {
     hosts: usize,
     gateway: Option<usize>,
     start: TimeOfDay,
+    /// A queue wants to know what acknowledgements say.
+    reads_acks: bool,
     pool: Pool,
     /// The bytes of each packet of the pool.
     frames: Vec<Vec<u8>>,
@@ -145,6 +149,7 @@ impl Network {
             hosts,
             gateway: spec.gateway.map(|g| g as usize),
             start: spec.start,
+            reads_acks: spec.egresses.iter().any(|e| filters_acks(&e.queue)),
             pool: Pool::new(),
             frames: Vec::new(),
             out: Vec::new(),
@@ -241,6 +246,14 @@ impl Network {
         let slot = id.0 as usize;
         if let Some(life) = life::read(frame, self.now, self.start) {
             self.pool.ext_mut(id).life = Some(life);
+        }
+        if self.reads_acks
+            && p.proto == Proto::Tcp
+            && let Ok(h) = frame::parse(frame)
+            && let Some((ack, sack)) = acknowledgement::read(frame, &h)
+        {
+            let ext = self.pool.ext_mut(id);
+            (ext.ack, ext.sack) = (Some(ack), sack);
         }
         // Where its bytes are, for whoever sees the packet only.
         self.pool.get_mut(id).ack = slot as u64;
@@ -433,6 +446,15 @@ fn described(h: &Header) -> Packet {
         Packet { len: h.len, payload: h.payload, flags: h.tcp_flags, ds: DsByte(h.ds), proto, ..Packet::default() };
     Hosts::write(&mut p, h.addresses.numbers());
     p
+}
+
+/// Whether a queue, or one inside of it, has a filter for acknowledgements.
+fn filters_acks(queue: &Value) -> bool {
+    match queue {
+        Value::Object(keys) => keys.get("ack_filter").is_some_and(|f| f != "off") || keys.values().any(filters_acks),
+        Value::Array(all) => all.iter().any(filters_acks),
+        _ => false,
+    }
 }
 
 /// The number of the node in front of each egress.

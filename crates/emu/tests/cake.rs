@@ -1,4 +1,4 @@
-//! CAKE between emulated hosts: it knows them by their addresses.
+//! CAKE between emulated hosts: it knows them by their addresses, and reads what their acknowledgements say.
 
 use crosswind_base::{Dur, Time};
 use crosswind_emu::journal::Keep;
@@ -79,5 +79,45 @@ fn hosts_are_told_apart_by_their_addresses() {
         // With one destination, triple isolation counts that: its flows are more than those of either source.
         let s = share(isolation);
         assert!((s / expected - 1.0).abs() < 0.02, "{isolation}: {s}");
+    }
+}
+
+/// A segment without data of the first host, with this number acknowledged.
+fn acknowledgement(ack: u32) -> Vec<u8> {
+    let mut f = frame(1, 80);
+    f.truncate(40);
+    f[2..4].copy_from_slice(&40u16.to_be_bytes());
+    f[9] = 6;
+    f[10..12].copy_from_slice(&[0, 0]);
+    f[24..28].copy_from_slice(&1u32.to_be_bytes());
+    f[28..32].copy_from_slice(&ack.to_be_bytes());
+    (f[32], f[33]) = (0x50, 0x10);
+    f
+}
+
+#[derive(Default)]
+struct Acks(Vec<u32>);
+
+impl Sink for Acks {
+    fn deliver(&mut self, d: Delivery<'_>) {
+        self.0.push(u32::from_be_bytes([d.frame[28], d.frame[29], d.frame[30], d.frame[31]]));
+    }
+}
+
+#[test]
+fn acknowledgements_of_real_hosts_give_way_to_newer_ones() {
+    // Across the wrap-around of real numbers, which begin anywhere.
+    let numbers: Vec<u32> = (0..20).map(|i| (u32::MAX - 5_000).wrapping_add(i * 1_000)).collect();
+    for (filter, expected) in [("off", 0..20), ("on", 18..20), ("aggressive", 19..20)] {
+        let mut s = spec("flows");
+        s.egresses[0].queue["ack_filter"] = filter.into();
+        let mut network = Network::build(&s, Keep::default()).expect("it can be built");
+        let mut got = Acks::default();
+        // The first leaves at once.
+        for n in std::iter::once(1).chain(numbers.iter().copied()) {
+            network.arrive(Time::ZERO, 0, &mut acknowledgement(n), &mut got);
+        }
+        network.serve(Time::ZERO + Dur(1_000_000_000), &mut got);
+        assert_eq!(got.0[1..], numbers[expected], "{filter}");
     }
 }

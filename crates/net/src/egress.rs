@@ -85,7 +85,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             loss,
             flight: Flight::default(),
             free_at: Time::ZERO,
-            ask_at: Time::ZERO,
+            ask_at: Time::NEVER,
             wake_at: Time::NEVER,
             permitted: Permitted::default(),
             starts: VecDeque::new(),
@@ -121,7 +121,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     /// Serves the queue as long as the link takes packets.
     #[inline]
     fn pump(&mut self, cx: &mut Cx<'_>) {
-        while cx.now >= self.free_at {
+        while cx.now >= self.free_at && (self.queue.backlog().packets > 0 || cx.now >= self.ask_at) {
             let Some(head) = self.queue.dequeue(cx) else {
                 self.ask_at = Time::NEVER;
                 break;
@@ -141,6 +141,19 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             self.work_off_planned(cx);
         } else if self.permitted.defers && self.link.is_in_order() {
             self.serve_until_now(cx);
+        } else {
+            self.ask_emptied(cx);
+        }
+    }
+
+    /// The link has become free and nothing waits: the queue is asked once, as of that time, and so learns that it is empty.
+    #[inline]
+    fn ask_emptied(&mut self, cx: &mut Cx<'_>) {
+        if self.ask_at <= cx.now && self.queue.backlog().packets == 0 {
+            let now = std::mem::replace(&mut cx.now, self.ask_at);
+            let nothing = self.queue.dequeue(cx);
+            debug_assert!(nothing.is_none(), "nothing waits");
+            (cx.now, self.ask_at) = (now, Time::NEVER);
         }
     }
 
@@ -149,7 +162,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         // The last alarm that was served: a queue may repeat it until it is asked.
         let mut heard = None;
         loop {
-            let ask_at = if self.queue.backlog().packets > 0 { self.ask_at } else { Time::NEVER };
+            let ask_at = self.ask_at;
             let alarm = self.queue.next_wake().filter(|at| Some(*at) > heard).unwrap_or(Time::NEVER);
             if ask_at.min(alarm) > now {
                 break;
@@ -158,7 +171,9 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             if alarm <= ask_at {
                 self.queue.wake(cx);
                 heard = Some(alarm);
-                self.ask_at = self.free_at.max(cx.now);
+                if self.queue.backlog().packets > 0 {
+                    self.ask_at = self.free_at.max(cx.now);
+                }
             } else if let Some(head) = self.queue.dequeue(cx) {
                 self.leaves_queue(head, cx.now);
                 self.put_on_link(head.id, cx);

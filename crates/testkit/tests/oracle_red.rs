@@ -192,6 +192,8 @@ fn linux(seed: u64, params: LinuxParams) -> Tally {
         qr: 0,
         idle_start_ns: Some(0),
         queue: Vec::new(),
+        // 2^32 times the span over the range.
+        moving_p: params.adaptive.then_some((429_496_730, 0)),
         rng: streams.named("red"),
     };
     let steps = trace(&mut streams.named("trace"), 20_000);
@@ -210,6 +212,18 @@ fn the_linux_law_decides_like_its_description() {
         };
         let t = linux(seed, params);
         assert!(t.early > 20 && t.forced > 20 && t.full > 20 && t.marked > 20, "seed {seed}: {t:?}");
+    }
+}
+
+#[test]
+fn an_adaptive_linux_law_decides_like_its_description_and_unlike_one_that_is_not() {
+    let of = |seed: u64, adaptive| {
+        linux(seed, LinuxParams { max_th: Size(8000), w_log: Some(4), adaptive, ..LinuxParams::default() })
+    };
+    for seed in 0..10 {
+        let (moving, fixed) = (of(seed, true), of(seed, false));
+        assert!(moving.early > 20 && moving.forced > 20, "seed {seed}: {moving:?}");
+        assert_ne!(moving.early, fixed.early, "seed {seed}");
     }
 }
 

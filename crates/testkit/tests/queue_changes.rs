@@ -47,8 +47,8 @@ fn what_is_set_before_the_first_packet_is_what_is_written_in_the_scenario() {
 }
 
 /// What decides how many laws, queues or classes there are, or which packets wait where.
-const FIXED: [(&str, &[&str]); 13] = [
-    ("cake", &["isolation", "tins"]),
+const FIXED: [(&str, &[&str]); 14] = [
+    ("cake", &["ack_filter", "isolation", "tins"]),
     ("cobalt", &["profile"]),
     ("codel", &["profile"]),
     ("dualpi2", &["profile"]),
@@ -57,6 +57,7 @@ const FIXED: [(&str, &[&str]); 13] = [
     ("htb", &["cell", "default", "hysteresis", "kbit", "mpu", "overhead", "oversubscription", "r2q", "tick"]),
     ("pie", &["estimator", "profile"]),
     ("prio", &["default"]),
+    ("red-linux", &["adaptive"]),
     ("rio", &["profile", "red"]),
     ("sfq", &["flows"]),
     ("tbf", &["metered", "peak_rate"]),
@@ -132,7 +133,8 @@ fn queues_promise_what_they_keep() {
             assert_eq!(promise(&q), names.contains(&row.name), "{}", row.name);
         }
     };
-    let at_arrival = ["droptail", "red-floyd-jacobson", "red-linux", "red-ns2", "rio", "wred", "early-discard", "sfb"];
+    let red = ["red-floyd-jacobson", "red-linux", "red-ns2", "rio", "wred"];
+    let at_arrival = [&["droptail", "early-discard", "sfb", "pie"][..], &red[..]].concat();
     kept(&at_arrival, &|q| q.decides_on_arrival());
     kept(&["droptail"], &|q| q.always_admits(Backlog { bytes: 1500, packets: 1 }));
     let all_but = |others: &[&str]| PROMISED.into_iter().filter(|n| !others.contains(n)).collect::<Vec<_>>();

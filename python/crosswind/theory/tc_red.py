@@ -65,7 +65,9 @@ def parse(words: Sequence[str], kbit: int = 1000) -> Red:
             raise units.UnreadError("a value")
         return units.rate(rest.pop(0), kbit)
 
-    table = {**tc_words.QDISCS["red"], "bandwidth": tc_words.Word("bandwidth", rate)}
+    moving = tc_words.refused("a probability that stays: one that adapts has no curve")
+    own = {"bandwidth": tc_words.Word("bandwidth", rate), "adaptive": tc_words.Word("adaptive", moving)}
+    table = {**tc_words.QDISCS["red"], **own}
     given = tc_words.read("tc-red", "", [w for w in words if w != "red"], table)
     return Red.of("tc-red", given)
 

@@ -150,6 +150,13 @@ impl<'a, 'c, D> Lent<'a, 'c, D> {
     pub fn packet(&self, head: &Head) -> &Packet {
         self.cx.packet(head.id)
     }
+    /// All that wait, the oldest first, with what few of them carry.
+    pub(super) fn waiting(&self) -> impl ExactSizeIterator<Item = (&Packet, Option<&Ext>)> {
+        self.store.iter().map(|head| {
+            let p = self.cx.packet(head.id);
+            (p, self.cx.pool.ext(p))
+        })
+    }
     #[inline]
     pub fn front(&self) -> Option<Head> {
         self.store.front()

@@ -326,6 +326,9 @@ impl Aqm for Pi2 {
     fn gives_oldest(&self) -> bool {
         self.params.decides == Decides::Arrival
     }
+    fn decides_on_arrival(&self) -> bool {
+        self.params.decides == Decides::Arrival
+    }
 }
 
 /// A queue with PI2.

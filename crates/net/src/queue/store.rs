@@ -76,7 +76,7 @@ impl Fifo {
         self.ring.front().copied()
     }
     /// All that wait, the oldest first.
-    pub fn iter(&self) -> impl Iterator<Item = &Head> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &Head> {
         self.ring.iter()
     }
     /// Takes out those that go, the oldest first.

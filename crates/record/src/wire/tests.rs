@@ -42,6 +42,7 @@ const SYN_EXT: Ext = Ext {
     wscale: Some(7),
     sack_permitted: true,
     accecn: None,
+    ack: None,
     bytes: 0,
 };
 

@@ -100,6 +100,7 @@ const DROP_COLUMNS: [&str; DropReason::COUNT] = [
     "drops_reset_packets",
     "drops_too_big_packets",
     "drops_fat_flow_packets",
+    "drops_ack_filter_packets",
 ];
 
 /// Histograms of the flows that were asked for; of all in detailed runs.

@@ -1,5 +1,6 @@
 //! Plain, slow, literal forms of published algorithms. They share no code with what they check.
 
+pub mod ack_filter;
 pub mod blue;
 pub mod bounded;
 pub mod cake;

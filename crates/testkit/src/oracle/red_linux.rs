@@ -20,6 +20,8 @@ pub struct Red {
     /// Microseconds are whole; nanoseconds kept so that both sides see the same clock.
     pub idle_start_ns: Option<u64>,
     pub queue: Vec<u64>,
+    /// A maximum probability that a timer moves, if one does: in parts of 2^32, and the half seconds that are over.
+    pub moving_p: Option<(u64, u64)>,
     pub rng: Rng,
 }
 
@@ -46,26 +48,46 @@ impl Red {
     }
 
     fn average(&mut self, now_ns: u64) {
-        let Some(start) = self.idle_start_ns else {
-            self.qave = self.qave + self.backlog() - (self.qave >> self.w_log);
-            return;
-        };
-        self.idle_start_ns = None;
-        let mut us_idle = (now_ns - start) / 1000;
+        match self.idle_start_ns.take() {
+            None => self.qave = self.qave + self.backlog() - (self.qave >> self.w_log),
+            Some(start) => self.qave = self.after_idle(now_ns - start),
+        }
+    }
+
+    fn after_idle(&self, ns: u64) -> u64 {
+        let mut us_idle = ns / 1000;
         if us_idle > 255 << self.scell_log {
             us_idle = 255 << self.scell_log;
         }
         let shift = self.stab[(us_idle >> self.scell_log) as usize];
         if shift != 0 {
-            self.qave >>= shift;
-            return;
+            return self.qave >> shift;
         }
         let mut product = self.qave * us_idle;
         if self.is_product_32_bits {
             product %= 1 << 32;
         }
         let less = product >> self.scell_log;
-        if less < self.qave / 2 { self.qave -= less } else { self.qave -= self.qave / 2 }
+        if less < self.qave / 2 { self.qave - less } else { self.qave - self.qave / 2 }
+    }
+
+    /// The timer of every half second up to now; called before anything else happens.
+    fn timer(&mut self, now_ns: u64) {
+        let Some((mut p, mut over)) = self.moving_p else { return };
+        while (over + 1) * 500_000_000 <= now_ns {
+            over += 1;
+            let q = self.idle_start_ns.map_or(self.qave, |start| self.after_idle(over * 500_000_000 - start));
+            let (avg, fifth) = (q >> self.w_log, (self.qth_max - self.qth_min) / 5);
+            let percent = 42_949_673;
+            if avg > self.qth_min + 3 * fifth && p <= 50 * percent {
+                p += if p / 4 < percent { p / 4 } else { percent };
+            } else if avg < self.qth_min + 2 * fifth && p >= percent {
+                p = p / 10 * 9;
+            }
+            let per_byte = (p as f64 / (self.qth_max - self.qth_min) as f64).round().max(1.0);
+            self.r_range = (4_294_967_296.0 / per_byte) as u64;
+        }
+        self.moving_p = Some((p, over));
     }
 
     /// 0 nothing, 1 probabilistic, 2 above the maximum.
@@ -93,6 +115,7 @@ impl Red {
     }
 
     pub fn arrive(&mut self, now_ns: u64, len: u64, is_capable: bool) -> Decision {
+        self.timer(now_ns);
         self.average(now_ns);
         let class = self.classify();
         let mut decision = match class {
@@ -114,6 +137,7 @@ impl Red {
     }
 
     pub fn depart(&mut self, now_ns: u64) {
+        self.timer(now_ns);
         if !self.queue.is_empty() {
             self.queue.remove(0);
             if self.queue.is_empty() {

@@ -62,15 +62,16 @@ CAKE: dict[str, Word] = {
     "ingress": Word("charge", means("all")),
     "egress": Word("charge", means("sent")),
     "memlimit": Word("memory_limit", SIZE),
-    **{w: Word(w.removeprefix("no-").removeprefix("no"), means(False)) for w in ("nonat", "nowash", "no-ack-filter")},
+    **{w: Word(w.removeprefix("no"), means(False)) for w in ("nonat", "nowash")},
+    "ack-filter": Word("ack_filter", means("on")),
+    "ack-filter-aggressive": Word("ack_filter", means("aggressive")),
+    "no-ack-filter": Word("ack_filter", means("off")),
     **{w: Word("gso", means(False)) for w in ("split-gso", "no-split-gso")},
     **{
         w: Word(w, refused(f"nothing of that name: {why}"))
         for w, why in (
             ("nat", "hosts of a scenario are behind no NAT"),
             ("wash", "code points stay as they are"),
-            ("ack-filter", "acknowledgements are not filtered here"),
-            ("ack-filter-aggressive", "acknowledgements are not filtered here"),
             ("autorate-ingress", "the rate is the one that is written"),
             ("fwmark", "tins go by code points"),
         )
@@ -118,7 +119,7 @@ def _cake(where: str, v: dict[str, Any]) -> Queue:
     if v.get("rate") is not None:
         out["rate"] = units.shown_rate(v["rate"])
     out |= {"rtt": units.shown_time(v["rtt"])} if "rtt" in v else {}
-    out |= {k: v[k] for k in ("tins", "isolation", "framing", "cells", "charge") if k in v}
+    out |= {k: v[k] for k in ("tins", "isolation", "framing", "cells", "charge", "ack_filter") if k in v}
     return out | {k: f"{v[k]} B" for k in ("overhead", "mpu", "memory_limit") if k in v}
 
 

@@ -23,6 +23,7 @@ class Red:
     probability: float
     rate_bps: int
     marks: str = "drop"
+    is_adaptive: bool = False
     filled_in: tuple[str, ...] = ()
 
     @staticmethod
@@ -43,6 +44,7 @@ class Red:
             probability=given.get("probability", 0.02),
             rate_bps=given.get("bandwidth", 10_000_000),
             marks="mark" if given.get("ecn") else "drop",
+            is_adaptive=bool(given.get("adaptive")),
             filled_in=tuple(w for w in WORDS if w not in given),
         )
 
@@ -56,7 +58,9 @@ class Red:
             "avpkt": f"{self.avpkt} B",
             "burst": self.burst,
             "max_p": self.probability,
-            "max_p_rounding": "tc-plog",
+            # Kernels that adapt take the probability as it is written.
+            "max_p_rounding": "none" if self.is_adaptive else "tc-plog",
             "rate": f"{self.rate_bps} bit/s",
             "ecn": self.marks,
+            **({"adaptive": True} if self.is_adaptive else {}),
         }

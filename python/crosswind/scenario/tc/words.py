@@ -123,7 +123,7 @@ QDISCS: Mapping[str, Mapping[str, Word]] = {
     "red": _table(
         limit=SIZE, min=SIZE, max=SIZE, avpkt=SIZE, burst=COUNT, probability=NUMBER, ecn=YES, **{"bandwidth": RATE},
         harddrop=refused("nothing of that name: marked packets pass between the thresholds only"),
-        adaptive=refused("RED with a probability of its own: it does not adapt here"),
+        adaptive=YES,
         nodrop=refused("nothing of that name: what cannot be marked is dropped"),
     ),
     "netem": _table(

@@ -4,7 +4,7 @@ use super::clock::{Fate, Shaper, tin_clock};
 use super::framing::Framing;
 use super::sets::Found;
 use super::tin::{Key, Tin};
-use super::{CakeParams, Charged, Isolation, tins};
+use super::{AckFilter, CakeParams, Charged, Isolation, ack_filter, tins};
 use crate::params::{self, Params};
 use crate::queue::aqm::{Aqm, Lent, Setup};
 use crate::queue::cobalt::Looked;
@@ -149,15 +149,39 @@ impl Cake {
             });
             let Some(head) = dropped else { return };
             flow.law.on_overflow(cx.now);
-            self.leaves(t, Backlog { bytes: u64::from(head.len), packets: 1 });
-            if self.params.charge == Charged::All {
-                let bytes = self.line.of(head.len);
-                let tin = &mut self.tins[t];
-                if !self.shaper.pace.is_unlimited() {
-                    tin.next = tin_clock(tin.next, cx.now, tin.pace.time(bytes));
-                    self.shaper.charge(bytes, Fate::Dropped);
-                }
+            self.leaves_dropped(t, head.len, cx.now);
+        }
+    }
+
+    /// A packet that waited was dropped, and not by the law of its flow.
+    fn leaves_dropped(&mut self, t: usize, len: u32, now: Time) {
+        self.leaves(t, Backlog { bytes: u64::from(len), packets: 1 });
+        if self.params.charge == Charged::All && !self.shaper.pace.is_unlimited() {
+            let (bytes, tin) = (self.line.of(len), &mut self.tins[t]);
+            tin.next = tin_clock(tin.next, now, tin.pace.time(bytes));
+            self.shaper.charge(bytes, Fate::Dropped);
+        }
+    }
+
+    /// Drops the acknowledgement that the last packet of a flow has made needless, if there is one.
+    #[cold]
+    fn filter(&mut self, t: usize, k: usize, cx: &mut Cx<'_>) {
+        let tin = &mut self.tins[t];
+        let flow = &mut tin.flows[k];
+        let mut gone = 0;
+        cx.watched(&mut tin.totals, |cx| {
+            let mut q = Lent::new(&self.each, &mut flow.store, &mut self.draws, cx);
+            let last = q.waiting().len().saturating_sub(1);
+            let newest = q.waiting().nth(last);
+            let place = newest.and_then(|n| ack_filter::needless(self.params.ack_filter, q.waiting().take(last), n));
+            if let Some(place) = place {
+                let held = q.backlog().bytes;
+                q.drop_at(place, DropReason::AckFilter);
+                gone = held - q.backlog().bytes;
             }
+        });
+        if gone > 0 {
+            self.leaves_dropped(t, gone as u32, cx.now);
         }
     }
 
@@ -288,6 +312,9 @@ impl QueueDisc for Cake {
         self.backlog.bytes += u64::from(len);
         let dither = &mut self.dither;
         tin.joined(k, || part_of(dither));
+        if self.params.ack_filter != AckFilter::Off {
+            self.filter(t, k, cx);
+        }
         if self.backlog.bytes > self.memory {
             self.cut(cx);
         }
@@ -348,9 +375,9 @@ impl QueueDisc for Cake {
 
     /// Which queue a packet belongs to cannot change. What is charged already stays charged.
     fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
-        const FIXED: [&str; 2] = ["tins", "isolation"];
+        const FIXED: [&str; 3] = ["tins", "isolation", "ack_filter"];
         if let Some(key) = FIXED.into_iter().find(|k| set.contains_key(*k)) {
-            return Err(ConfigError::new(key, set[key].to_string(), "the queues of the flows as they are"));
+            return Err(ConfigError::new(key, set[key].to_string(), "the value that the run began with"));
         }
         let mut set = set.clone();
         if set.contains_key("framing") {

@@ -17,6 +17,7 @@
 //! | `mpu` | bytes | that of `framing` | no packet is charged less |
 //! | `cells` | - | that of `framing` | `none`, `atm` (53 bytes for 48) or `ptm` (65 for 64) |
 //! | `charge` | - | sent | linux-sch-cake (`egress`); `all` charges the shaper for dropped packets, too (`ingress`: they have crossed the line before) |
+//! | `ack_filter` | - | off | linux-sch-cake; `on`: of two acknowledgements that a newer one makes needless the older goes; `aggressive`: one is enough where it is the last before the newest |
 //! | `memory_limit` | bytes | none | linux-sch-cake: 4 `rtt` at `rate`, from 4 MiB to 10240 packets of `mtu` |
 //! | `mtu` | bytes | 1514 B | the longest packet, with the header of Ethernet |
 //! | `ecn` | - | mark | linux-sch-cake |
@@ -29,10 +30,12 @@
 //! same number of bytes, the first loses a packet when all hold too much; in the kernel a heap decides. 4. Where a threshold is so slow
 //! that a target would be above 4.29 s, it stays there; in the kernel it wraps. 5. Random numbers are not the kernel's. 6. Lengths are
 //! those of IP, as the kernel has them when an overhead is given; without one it counts the 14 bytes of Ethernet. 7. No NAT, no
-//! `autorate-ingress`, no washing, no marks of a firewall. 8. Hosts in simulation are the two ends of a flow.
+//! `autorate-ingress`, no washing, no marks of a firewall. 8. Hosts in simulation are the two ends of a flow. 9. The filter counts AE among
+//! what ECN says, so a counter of AccECN is kept as ECE and CWR are.
 //!
 //! **Checked by**: oracle `cake` on random traces; lengths, thresholds, gaps and shares of `crates/testkit/tests/cake.rs`; conformance suite.
 
+mod ack_filter;
 mod clock;
 mod disc;
 pub mod framing;
@@ -41,6 +44,7 @@ mod sets;
 mod tin;
 mod tins;
 
+pub use ack_filter::AckFilter;
 pub use disc::{Cake, Salt};
 pub use tins::Tins;
 
@@ -117,6 +121,8 @@ pub struct CakeParams {
     pub cells: Cells,
     /// Which packets the shaper is charged for.
     pub charge: Charged,
+    /// Whether acknowledgements give way to newer ones.
+    pub ack_filter: AckFilter,
     /// How much all queues hold, or "none" for what follows from the rate.
     pub memory_limit: Switch<Size>,
     /// The longest packet, with its link-layer header.
@@ -137,6 +143,7 @@ impl Default for CakeParams {
             mpu: Size(0),
             cells: Cells::None,
             charge: Charged::Sent,
+            ack_filter: AckFilter::Off,
             memory_limit: Switch::Off,
             mtu: Size(1514),
             ecn: EcnMode::Mark,

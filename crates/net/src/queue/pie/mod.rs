@@ -309,6 +309,10 @@ impl Aqm for Pie {
     fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
         params::setting(&self.params, set)
     }
+    /// Packets leave in their order, and what the law learns from them is known when the next one comes.
+    fn decides_on_arrival(&self) -> bool {
+        true
+    }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         out("aqm_p_ratio", self.probability().min(1.0));
     }

@@ -22,6 +22,7 @@
 //! | `max_p` | 1 | 0.1 | jarvinen-2006 Table 6 |
 //! | `max_p_rounding` | - | none | ours (the source does not say); as Linux since 3.3 |
 //! | `p_log` | - | from `max_p` when rounding is `tc-plog` | `tc`: doubles max_p/(max_th - min_th) until above 1 |
+//! | `adaptive` | - | false | linux-sch-red (since 3.3); floyd-gummadi-shenker-2001: every half second `max_p` grows or shrinks as the average is above or below the middle fifth between the thresholds, from 1 % to 50 % |
 //! | `avpkt` | bytes | 576 B | jarvinen-2006 Table 6 |
 //! | `rate` | bit/s | the link's | - |
 //! | `scell_log` | - | from `w_log`, `avpkt` and `rate` | `tc`: the smallest cell that covers the decay in 512 |
@@ -40,7 +41,7 @@ use super::super::store::{Admission, check_overhead, no_bytes};
 use super::{Arrival, EcnMode, Law, Limits, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crate::queue::aqm::Setup;
-use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Setting, Size, Time};
+use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -101,6 +102,9 @@ pub struct LinuxParams {
     /// The range of the random number as 2^p_log; replaces `max_p`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub p_log: Option<u32>,
+    /// Whether `max_p` follows the average.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub adaptive: bool,
     /// Typical packet, for idle time.
     pub avpkt: Size,
     /// Rate at which the idle link could have sent; the link's own when absent.
@@ -128,6 +132,7 @@ impl Default for LinuxParams {
             max_p: 0.1,
             max_p_rounding: MaxPRounding::None,
             p_log: None,
+            adaptive: false,
             avpkt: Size(576),
             rate: None,
             scell_log: None,
@@ -226,6 +231,43 @@ impl Damping {
     }
 }
 
+/// A `max_p` that follows the average, as a timer of the kernel moves it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Adaptive {
+    /// In parts of 2^32.
+    p: u64,
+    next: Time,
+    /// An average between these is left alone, bytes.
+    target: [u64; 2],
+}
+
+impl Adaptive {
+    const EVERY: Dur = Dur::from_millis(500);
+    /// One percent, and a half.
+    const LEAST: u64 = 42_949_673;
+    const MOST: u64 = 50 * Adaptive::LEAST;
+
+    fn new(params: &LinuxParams) -> Adaptive {
+        let (min, span) = (params.min_th.0, params.max_th.0 - params.min_th.0);
+        let p = (((span as f64) * 2f64.powi(32)) / params.random_range() as f64).round() as u64;
+        Adaptive { p, next: Time::ZERO + Adaptive::EVERY, target: [min + span / 5 * 2, min + span / 5 * 3] }
+    }
+
+    fn step(&mut self, avg_bytes: u64) {
+        if avg_bytes > self.target[1] && self.p <= Adaptive::MOST {
+            self.p += (self.p / 4).min(Adaptive::LEAST);
+        } else if avg_bytes < self.target[0] && self.p >= Adaptive::LEAST {
+            self.p = self.p / 10 * 9;
+        }
+        self.next += Adaptive::EVERY;
+    }
+
+    /// The random number lies below this.
+    fn range(&self, span: u64) -> u64 {
+        (1 << 32) / ((self.p + span / 2) / span).max(1)
+    }
+}
+
 /// The law of the kernel.
 pub struct Linux {
     params: LinuxParams,
@@ -234,6 +276,7 @@ pub struct Linux {
     min: u64,
     max: u64,
     range: u64,
+    adaptive: Option<Adaptive>,
     damping: Damping,
     idle_damping: IdleDamping,
     /// ln of what `avg` is multiplied by in a nanosecond of idle time.
@@ -257,6 +300,7 @@ impl Linux {
             min: params.min_th.0 << w_log,
             max: params.max_th.0 << w_log,
             range: params.random_range().max(1),
+            adaptive: params.adaptive.then(|| Adaptive::new(&params)),
             damping: Damping::new(&params, w_log, rate),
             idle_damping: params.idle_damping,
             ln_decay_per_ns: (1.0 - 0.5f64.powi(w_log as i32)).ln() / tx_ns,
@@ -270,30 +314,42 @@ impl Linux {
         }
     }
 
-    fn damp(&mut self, idle_ns: u64) {
+    /// What the average is after so much idle time.
+    fn damped(&self, idle_ns: u64) -> u64 {
         if self.idle_damping == IdleDamping::Exact {
-            self.qavg = (self.qavg as f64 * (self.ln_decay_per_ns * idle_ns as f64).exp()) as u64;
-            return;
+            return (self.qavg as f64 * (self.ln_decay_per_ns * idle_ns as f64).exp()) as u64;
         }
         let cell_log = self.damping.cell_log;
         let us = (idle_ns / 1000).min(255 << cell_log);
         let shift = self.damping.shifts[(us >> cell_log) as usize & 255];
         if shift > 0 {
-            self.qavg >>= shift;
-            return;
+            return self.qavg >> shift;
         }
         let less = match self.idle_damping {
             IdleDamping::Overflow32 => ((self.qavg as u32).wrapping_mul(us as u32) >> cell_log) as u64,
             _ => ((self.qavg as u128 * us as u128) >> cell_log) as u64,
         };
-        self.qavg -= less.min(self.qavg / 2);
+        self.qavg - less.min(self.qavg / 2)
+    }
+
+    /// The steps of an adaptive `max_p` that are due, each with the average of its time.
+    fn adapt(&mut self, now: Time) {
+        let Some(mut adaptive) = self.adaptive else { return };
+        while adaptive.next <= now {
+            let idle = self.idle_since.filter(|since| *since <= adaptive.next);
+            let qavg = idle.map_or(self.qavg, |since| self.damped(adaptive.next.since(since).0));
+            adaptive.step(qavg >> self.w_log);
+            self.range = adaptive.range(self.span);
+        }
+        self.adaptive = Some(adaptive);
     }
 }
 
 impl Law for Linux {
     fn arrive(&mut self, a: &Arrival, rng: &mut Rng) -> Verdict {
+        self.adapt(a.now);
         match self.idle_since.take() {
-            Some(since) => self.damp(a.now.since(since).0),
+            Some(since) => self.qavg = self.damped(a.now.since(since).0),
             None => self.qavg = self.qavg + a.backlog.bytes - (self.qavg >> self.w_log),
         }
         if self.qavg < self.min {
@@ -332,10 +388,21 @@ impl Law for Linux {
         // Shifted by the difference alone: what is set to what it is leaves the average as it is, to its last bit.
         let (old, new) = (self.w_log, fresh.w_log);
         let qavg = if new >= old { self.qavg << (new - old) } else { self.qavg >> (old - new) };
-        *self = Linux { qavg, qcount: self.qcount, qr: self.qr, idle_since: self.idle_since, ..fresh };
+        let is_set = fresh.params.max_p != self.params.max_p;
+        let (qcount, qr, idle_since) = (self.qcount, self.qr, self.idle_since);
+        let before = self.adaptive.filter(|_| !is_set);
+        *self = Linux { qavg, qcount, qr, idle_since, ..fresh };
+        // A probability that has moved stays where it is unless it is set anew; its timer runs on.
+        if let (Some(before), Some(own)) = (before, &mut self.adaptive) {
+            (own.p, own.next) = (before.p, before.next);
+            self.range = own.range(self.span);
+        }
         Ok(common)
     }
     fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        if let Some(v) = set.get("adaptive").filter(|v| **v != Value::Bool(self.params.adaptive)) {
+            return Err(ConfigError::new("adaptive", v.to_string(), "the value that the run began with"));
+        }
         params::setting(&self.params, set)
     }
 }
@@ -360,6 +427,37 @@ mod tests {
         assert_eq!(p.weight_log(), Some(5));
         let too_small = LinuxParams { burst: Some(2), ..LinuxParams::default() };
         assert_eq!(too_small.check().expect_err("below min_th / avpkt").path, "burst");
+    }
+
+    #[test]
+    fn an_adaptive_probability_follows_the_average_of_every_half_second() {
+        let p = LinuxParams { adaptive: true, max_p: 0.02, w_log: Some(2), ..LinuxParams::default() };
+        let mut law = Linux::new(p, BitRate(64_000));
+        let mut rng = crosswind_base::Streams::new(1).named("red");
+        let mut at = |law: &mut Linux, ms: u64, bytes: u64| {
+            let now = Time(ms * 1_000_000);
+            law.arrive(&Arrival { backlog: crate::queue::Backlog { bytes, packets: 1 }, len: 576, now }, &mut rng);
+            law.adaptive.expect("it adapts").p as f64 / 2f64.powi(32)
+        };
+        // Nothing waits: nine tenths each time, until it is below one percent.
+        law.emptied(Time::ZERO, 0);
+        let near = |found: f64, wanted: f64| assert!((found / wanted - 1.0).abs() < 1e-6, "{found}, not {wanted}");
+        near(at(&mut law, 499, 0), 0.02);
+        near(at(&mut law, 1_000, 0), 0.02 * 0.81);
+        near(at(&mut law, 60_000, 0), 0.02 * 0.9f64.powi(7));
+        // Far above the middle: a quarter of it, one percent at most, until it is above a half.
+        (0..40).for_each(|_| {
+            at(&mut law, 60_001, 5000);
+        });
+        near(at(&mut law, 60_500, 5000), 0.02 * 0.9f64.powi(7) * 1.25);
+        near(at(&mut law, 62_500, 5000), 0.02 * 0.9f64.powi(7) * 1.25f64.powi(5));
+        assert!((0.5..0.52).contains(&at(&mut law, 200_000, 5000)));
+        // In the middle fifth it stays.
+        (0..40).for_each(|_| {
+            at(&mut law, 200_001, 3456);
+        });
+        let before = at(&mut law, 200_002, 3456);
+        assert_eq!(at(&mut law, 300_000, 3456), before);
     }
 
     #[test]
