@@ -12,6 +12,7 @@ from crosswind.errors import EXIT_BAD_INPUT, InputError
 from crosswind.suites import QUICK, measured, page, queues
 from crosswind.suites.case import Setting
 from crosswind.suites.characterise import SENSITIVITY, read
+from crosswind.suites.operation import COST
 
 SHORT = replace(QUICK, seconds=12.0, reps=2)
 
@@ -23,7 +24,7 @@ def test_the_numbers_of_flows_are_those_that_the_rfc_prints() -> None:
     assert [queues.flows_at(s, p) for p in queues.LEVELS.values()] == [2, 5, 7]
 
 
-@pytest.mark.parametrize("case", [c for c in queues.CASES if not c.why_not], ids=lambda c: c.id)
+@pytest.mark.parametrize("case", queues.CASES, ids=lambda c: c.id)
 def test_every_case_is_a_valid_scenario(case: queues.Case) -> None:
     built = case.build(SHORT, {"type": "codel"})
     assert built
@@ -52,11 +53,12 @@ def test_every_measure_that_a_case_names_is_measured() -> None:
     found = cw.characterise("fq-codel", against=[], setting=replace(SHORT, seconds=30.0))
     for case in found.cases:
         rows = found.rows.filter(pl.col("case") == case.id)
-        assert rows.is_empty() == bool(case.why_not), case.id
+        assert rows.is_empty() == (case is COST), case.id
         for m in case.measures:
             values = rows[m.column].drop_nulls().drop_nans()
             assert len(values), f"{case.id} never has {m.column}"
             assert (values >= 0).all()
+    assert set(found.costs) == {"", "fq-codel"} and min(found.costs.values()) > 10
     scores = found.rows["mos"].drop_nulls()
     assert 1.0 <= scores.min() <= scores.max() <= 4.5  # type: ignore[operator]
     rates = found.rows["utilisation"]
@@ -114,17 +116,37 @@ def test_small_or_unsure_differences_are_none() -> None:
 
 
 def test_the_command_writes_a_page_and_prints_json(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]
-    few = ["--case", "friendly", "--case", "less-than-best-effort", "--reps", "1", "--quick", "--against", "droptail"]
+    few = ["--case", "friendly", "--case", "cost", "--reps", "1", "--quick", "--against", "droptail,fq_codel"]
     assert main(["characterise", "codel", *few, "--out", str(tmp_path)]) == 0
     out = capsys.readouterr().out
-    assert "friendly: reno" in out and "Not run: less than best effort" in out
+    assert "friendly: reno" in out
     text = (tmp_path / "report.html").read_text()
-    assert "no LEDBAT is built" in text and "5.1.1" in text
+    assert "5.1.1" in text and "What a packet costs" in text and "droptail (plain)" in text
+    assert "What an operator sets" in text and "interval" in text
     assert (tmp_path / "cases.csv").read_text().startswith("case,variant,subject,rep,")
     assert main(["characterise", "codel", *few, "--out", str(tmp_path), "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
-    assert {v["case"] for v in told["verdicts"]} == {"friendly"} and len(told["rows"]) == 2
+    assert {v["case"] for v in told["verdicts"]} == {"friendly"} and len(told["rows"]) == 3
     assert main(["characterise", "codel", "--case", "x", "--out", str(tmp_path)]) == EXIT_BAD_INPUT
+
+
+def test_a_background_flow_stays_behind_reno_where_its_target_is_longer_than_the_queue() -> None:
+    found = cw.characterise(
+        "droptail", against=["codel"], cases=["less-than-best-effort"], setting=replace(SHORT, seconds=60, reps=2)
+    )
+    share = found.rows.group_by("variant", "subject").agg(pl.col("ratio").median())
+    of = {(v, s): r for v, s, r in share.iter_rows()}
+    # Behind a queue that keeps below the target nobody can tell it to give way (RFC 7928, section 5.4).
+    assert of["60 ms", "droptail"] < of["60 ms", "codel"] and of["5 ms", "droptail"] < 0.2
+
+
+def test_a_first_look_has_fewer_variants_and_ecn_may_be_everywhere() -> None:
+    for case, least in (("rtt-fairness", 12), ("aggressive", 3), ("unresponsive", 1)):
+        build = queues.CASES_BY_ID[case].build
+        few, whole = (build(replace(SHORT, detail=d), {"type": "codel"}) for d in ("few", "all"))
+        assert set(few) < set(whole) and len(whole) - len(few) == least
+    marked = queues.CASES_BY_ID["mix"].build(replace(SHORT, ecn="on"), {"type": "codel"})["mix"]
+    assert marked["flow"]["bulk"]["tcp"]["ecn"] == marked["flow"]["web"]["tcp"]["ecn"] == "on"
 
 
 def test_the_matrix_says_where_the_delay_is_longest() -> None:

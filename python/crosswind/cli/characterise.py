@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -39,6 +40,7 @@ def characterise(
     ] = "droptail,fq-codel",
     case: Annotated[list[str] | None, typer.Option("--case", help="Only this case, e.g. rrul. Repeatable.")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="40 s and six repetitions instead of 120 s and ten.")] = False,
+    ecn: Annotated[bool, typer.Option("--ecn", help="All senders ask for ECN.")] = False,
     reps: RepsOption = None,
     workers: WorkersOption = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for tables, figures and report.")] = None,
@@ -50,16 +52,18 @@ def characterise(
     After an interruption the same command makes only the runs that are missing.
     """
     from crosswind.run.progress import Bar
-    from crosswind.suites import measured, page
+    from crosswind.suites import QUICK, WHOLE, measured, page
     from crosswind.suites.characterise import characterise as put_to_it
 
     files = formats_of(formats)
+    setting = replace(QUICK if quick else WHOLE, ecn="on" if ecn else "off")
     others = [a.strip() for a in against.split(",") if a.strip()]
     folder = out or suite_folder("characterise", queue)
     with Bar("characterise") as bar:
         found = put_to_it(
-            queue, against=others, cases=case or (), quick=quick, reps=reps, workers=workers, out=folder, progress=bar
-        )
+            queue, against=others, cases=case or (), setting=setting, reps=reps, workers=workers, out=folder,
+            progress=bar,
+        )  # fmt: skip
     if found.runs.interrupted:
         made = f"{found.runs.manifest['runs']} runs are finished and kept in {folder}"
         raise InterruptedRunError(f"interrupted: {made}; the same command goes on from there")
@@ -68,9 +72,6 @@ def characterise(
         print_json(measured.as_json(found.rows, found.verdicts))
     else:
         print_table(page.matrix(found))
-        for c in found.cases:
-            if c.why_not:
-                print(f"Not run: {c.title.lower()} (RFC 7928, {c.where}): {c.why_not}.")
         print(f"report: {written}")
     found.runs.raise_failed(folder)
     return EXIT_DONE

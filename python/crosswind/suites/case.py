@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import polars as pl
 
@@ -25,6 +25,7 @@ class Setting:
     """How large and how long the runs are. Rates in bit/s, times in seconds.
 
     `limit_s`: what the buffer of a queue holds that gives no limit of its own, as time at the bottleneck's rate.
+    `detail`: all variants of each case, or the few that a first look needs. `ecn`: whether all senders ask for ECN.
     """
 
     rate_bps: int = 10_000_000
@@ -33,6 +34,8 @@ class Setting:
     reps: int = 10
     limit_s: float = 0.25
     seed: int = 1
+    detail: Literal["all", "few"] = "all"
+    ecn: Literal["off", "on"] = "off"
 
     @property
     def limit_packets(self) -> int:
@@ -47,7 +50,7 @@ class Setting:
 
 WHOLE = Setting()
 # Six repetitions are the fewest of which the order statistics give a 95 % interval of a median.
-QUICK = Setting(seconds=40.0, reps=6)
+QUICK = Setting(seconds=40.0, reps=6, detail="few")
 
 Build = Callable[[Setting, Table], Mapping[str, Table]]
 
@@ -66,7 +69,7 @@ class Measure:
 class Case:
     """One question: `build` gives the scenarios of a subject (its table) by the name of the variant.
 
-    `where` is the section of the RFC that asks. `why_not` says why it is not run, if it is not.
+    `where` is the section of the RFC that asks.
     """
 
     id: str
@@ -75,7 +78,6 @@ class Case:
     question: str
     build: Build
     measures: Sequence[Measure] = field(default=())
-    why_not: str = ""
 
 
 @dataclass(frozen=True)

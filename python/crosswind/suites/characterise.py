@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,7 @@ from crosswind.run.progress import Listener
 from crosswind.run.simulate import run
 from crosswind.scenario import Scenario
 from crosswind.scenario.quantity import parse, written
-from crosswind.suites import measured, queues
+from crosswind.suites import measured, operation, queues
 from crosswind.suites.case import QUICK, WHOLE, Answers, Case, Key, Setting, Table, chosen
 from crosswind.suites.measured import Verdict
 
@@ -31,7 +31,10 @@ SENSITIVITY = Case(
 
 @dataclass(frozen=True)
 class Characterised(Answers):
-    """What `characterise` found; `measured` says what the rows hold."""
+    """What `characterise` found; `measured` says what the rows hold. `costs`: processor time of a packet behind each
+    queue, ns, and behind drop-tail (`""`); empty where the case was not asked for."""
+
+    costs: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def verdicts(self) -> list[Verdict]:
@@ -64,14 +67,15 @@ def characterise(
     s = setting or (QUICK if quick else WHOLE)
     s = replace(s, reps=reps) if reps else s
     subjects = _subjects([queue, *against], s)
-    wanted = chosen(cases, (*queues.CASES, SENSITIVITY))
+    wanted = chosen(cases, (*queues.CASES, SENSITIVITY, operation.COST))
     scenarios = dict(_scenarios(subjects, wanted, s))
     keys = {label: key for label, (key, _) in scenarios.items()}
     runs = run(
         {label: scenario for label, (_, scenario) in scenarios.items()},
         seed=s.seed, reps=s.reps, workers=workers, out=out, progress=progress,
     )  # fmt: skip
-    return Characterised(subjects, s, wanted, measured.measured(runs, keys), runs, keys)
+    costs = operation.costs(subjects, s) if operation.COST in wanted and not runs.interrupted else {}
+    return Characterised(subjects, s, wanted, measured.measured(runs, keys), runs, keys, costs)
 
 
 def _scenarios(
@@ -134,13 +138,13 @@ def _toml(text: str, file: str) -> dict[str, Any]:
 
 
 def _parameters(kind: str) -> dict[str, Any]:
-    known = {str(r["name"]): r for r in registry() if r["kind"] == "queue"}
-    if kind not in known:
+    if not (known := operation.parameters(kind)):
+        names = [str(r["name"]) for r in registry() if r["kind"] == "queue"]
         raise InputError(
             "queue", found=f"`{kind}`", expected="a name of `crosswind list queues`, a table or a TOML file",
-            hint=did_you_mean(kind, list(known)),
+            hint=did_you_mean(kind, names),
         )  # fmt: skip
-    return dict(known[kind]["params"]["properties"])
+    return known
 
 
 def _changed(s: Setting, queue: Table) -> dict[str, Table]:

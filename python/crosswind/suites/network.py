@@ -61,9 +61,13 @@ def host(rtt_ms: float) -> str:
     return f"@{rtt_ms:g}"
 
 
+def _ecn(s: Setting) -> Table:
+    return {"ecn": "on"} if s.ecn == "on" else {}
+
+
 def bulk(s: Setting, *, preset: str = FRIENDLY, rtt_ms: float | None = None, **more: Any) -> Table:
     """Greedy flows towards `right`; `tcp` in `more` adds to the preset."""
-    tcp = {"preset": preset, **more.pop("tcp", {})}
+    tcp = {"preset": preset, **_ecn(s), **more.pop("tcp", {})}
     start = more.pop("start", {"uniform": ["0 s", "1 s"]})
     return {
         "from": host(rtt_ms or s.rtt_ms), "to": "right", "start": start,
@@ -91,7 +95,7 @@ def pages(s: Setting, every_s: float, **more: Any) -> Table:
     workload = {"type": "page", "body": "20 kB", "objects": 50, "object": "2 kB", "parallel": 6}
     return {
         "from": host(s.rtt_ms), "to": "right", "count": count, "start": {"every": f"{every_s:g} s"},
-        "workload": workload, "tcp": {"preset": CUBIC}, **more,
+        "workload": workload, "tcp": {"preset": CUBIC, **_ecn(s)}, **more,
     }  # fmt: skip
 
 

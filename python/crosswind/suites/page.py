@@ -11,7 +11,7 @@ import polars as pl
 from crosswind import report
 from crosswind.figures import Format, Picture
 from crosswind.stats import Estimate
-from crosswind.suites import measured, pictures
+from crosswind.suites import measured, operation, pictures
 from crosswind.suites.case import Answers, Case, Measure
 from crosswind.suites.characterise import SENSITIVITY, Characterised
 from crosswind.table import Table
@@ -95,6 +95,28 @@ def case_table(found: Answers, case: Case, general: Sequence[Measure] = GENERAL,
     return Table(case.title, ["variant", kind, *(m.title for m in there)], rows)
 
 
+def cost_table(found: Characterised) -> Table:
+    """What a packet costs behind each queue, beside drop-tail."""
+    plain = found.costs.get("", math.nan)
+    rows = [[s or "droptail (plain)", f"{ns:.0f}", f"{ns / plain:.2f}"] for s, ns in found.costs.items()]
+    note = (
+        f"Ten greedy flows over {operation.RATE_bps / 1e6:g} Mbit/s: hosts, links and queue together, on this machine,"
+        f" in one session; least of {operation.TRIES} runs. `crosswind bench --queue NAME` measures with more care."
+    )
+    return Table(operation.COST.title, ["queue", "ns per packet", "times drop-tail"], rows, note)
+
+
+def control_table(found: Characterised) -> Table:
+    """What an operator can set, and what is set here (RFC 7928, section 12)."""
+    rows = []
+    for name, queue in found.subjects.items():
+        known = operation.parameters(str(queue["type"]))
+        mine = ", ".join(f"{k} = {v}" for k, v in queue.items() if k != "type")
+        rows.append([name, str(len(known)), ", ".join(k for k in known if k not in queue), mine or "nothing"])
+    note = "`crosswind show NAME` says what each of them is and where its default comes from."
+    return Table("What an operator sets", ["queue", "parameters", "left as they are", "set here"], rows, note)
+
+
 def cell(e: Estimate | None, m: Measure) -> str:
     """Median and interval of a measure, as a cell of a table shows it."""
     if e is None or math.isnan(e.value):
@@ -113,7 +135,8 @@ def write(found: Characterised, folder: Path, command: str = "", formats: Sequen
     tables = {
         "matrix": matrix(found),
         "verdicts": verdict_table(found),
-        "cases": [(c, case_table(found, c)) for c in found.cases],
+        "cases": [(c, cost_table(found) if c is operation.COST else case_table(found, c)) for c in found.cases],
+        "more": control_table(found),
     }
     return written(found, "RFC 7928", INTRODUCTION, tables, pictures.pictures(found), folder, command, formats)
 

@@ -16,13 +16,20 @@ from crosswind.suites.network import CUBIC, bulk, constant, dumbbell, pages, pin
 Scenarios = dict[str, Table]
 # Loss rates of mild, medium and heavy congestion (section 8.2.1).
 LEVELS = {"mild": 0.001, "medium": 0.005, "heavy": 0.01}
-RTTS_ms = (5, 20, 50, 200, 400)
+RTTS_ms = {
+    "few": (5, 20, 50, 200, 400),
+    "all": (5, 8, 10, 16, 20, 30, 40, 50, 60, 80, 100, 150, 200, 300, 400, 500, 560),
+}
+#: Laws of growth that are faster than Reno's.
+AGGRESSIVE = {"few": ("cubic", "scalable"), "all": ("cubic", "bic", "htcp", "hstcp", "scalable")}
+OVERLOADS = {"few": ("1.1",), "all": ("1.1", "10")}
 SPIKE = Measure("delay_max_ms", "largest delay (ms)")
 FINISHED = Measure("finished_p50_ms", "transfers, median (ms)", digits=0)
 PAGE = Measure("page_p50_ms", "page, median (ms)", digits=0)
 MOS = Measure("mos", "call (MOS)", "higher", 2)
 VOICE = Measure("voice_p99_ms", "call, p99 added (ms)")
 LOST = Measure("stream_loss", "stream lost (%)", digits=2)
+BEHIND = Measure("ratio", "share over that of Reno", digits=2)
 RATIO = Measure("ratio", "share over that of 100 ms", "nearer", 2)
 
 
@@ -46,11 +53,22 @@ def _windows(s: Setting, queue: Table) -> Scenarios:
 
 
 def _aggressive(s: Setting, queue: Table) -> Scenarios:
-    return {p: dumbbell(s, queue, {"bulk": bulk(s, preset=CUBIC, tcp={"law": p})}) for p in ("cubic", "scalable")}
+    return {law: dumbbell(s, queue, {"bulk": bulk(s, preset=CUBIC, tcp={"law": law})}) for law in AGGRESSIVE[s.detail]}
 
 
 def _unresponsive(s: Setting, queue: Table) -> Scenarios:
-    return {"1.1": dumbbell(s, queue, {"stream": constant(s, 1.1)})}
+    # What is ten times as fast as the line would be held up by links that are no faster.
+    wide = {"1.1": s, "10": replace(s, rate_bps=2 * s.rate_bps)}
+    made = {x: dumbbell(wide[x], queue, {"stream": constant(s, float(x))}) for x in OVERLOADS[s.detail]}
+    return {x: merged(t, {"link": {"bottleneck": {"rate": f"{s.rate_bps} bit/s"}}}) for x, t in made.items()}
+
+
+def _background(s: Setting, queue: Table) -> Scenarios:
+    def lesser(target: str) -> Table:
+        return bulk(s, tcp={"law": "ledbat++", "ledbat": {"target": target}}, start={"uniform": ["4 s", "5 s"]})
+
+    beside = {t: dumbbell(s, queue, {"bulk": bulk(s), "other": lesser(t)}) for t in ("60 ms", "5 ms")}
+    return {"alone": dumbbell(s, queue, {"other": lesser("60 ms")}), **beside}
 
 
 def _with_friendly(s: Setting, queue: Table) -> Scenarios:
@@ -59,7 +77,7 @@ def _with_friendly(s: Setting, queue: Table) -> Scenarios:
 
 def _round_trips(s: Setting, queue: Table) -> Scenarios:
     flows = {"bulk": bulk(s, rtt_ms=100)}
-    return {f"{r} ms": dumbbell(s, queue, {**flows, "other": bulk(s, rtt_ms=r)}) for r in RTTS_ms}
+    return {f"{r} ms": dumbbell(s, queue, {**flows, "other": bulk(s, rtt_ms=r)}) for r in RTTS_ms[s.detail]}
 
 
 def _bursts(s: Setting, queue: Table) -> Scenarios:
@@ -130,7 +148,10 @@ def _two_queues(s: Setting, queue: Table) -> Scenarios:
     scenario["link"]["second"] = second
     scenario["flow"]["bulk"]["to"] = "end"
     scenario["flow"]["far-cross"] = {**scenario["flow"]["cross"], "from": "right", "to": "end"}
-    return {"same queue twice": scenario}
+    other = {"type": "codel" if queue.get("type") != "codel" else "pie", "limit": f"{s.limit_packets} packets"}
+    another = merged(scenario, {"link": {"second": {}}})
+    another["link"]["second"]["queue"] = other
+    return {"same queue twice": scenario, f"{other['type']} behind it": another}
 
 
 def _ecn(s: Setting, queue: Table) -> Scenarios:
@@ -145,8 +166,11 @@ def _scheduled(s: Setting, queue: Table) -> Scenarios:
     classes = {"voice": {"prio": 0, "queue": {"type": "droptail"}}, "rest": {"prio": 1, "queue": queue}}
     voices = {"class": "voice", "dscp": "EF"}
     under = {"type": "prio", "class": classes, "filter": [voices], "default": "rest"}
+    in_turn = {name: {"queue": inner["queue"]} for name, inner in classes.items()}
+    in_turns = {**under, "type": "drr", "class": in_turn}
     flows = {"bulk": bulk(s, preset=CUBIC, count=4), "call": voice(s)}
-    return {"alone": dumbbell(s, queue, flows), "under priority": dumbbell(s, under, flows)}
+    kinds = {"alone": queue, "under priority": under, "under DRR": in_turns}
+    return {kind: dumbbell(s, held, flows) for kind, held in kinds.items()}
 
 
 def _rrul(s: Setting, queue: Table) -> Scenarios:
@@ -156,10 +180,6 @@ def _rrul(s: Setting, queue: Table) -> Scenarios:
     scenario = dumbbell(s, queue, {"bulk": there, "back": back, "ping": ping(s)}, reverse=queue)
     scenario["record"]["events"] = ["ping"]
     return {"four and four": scenario}
-
-
-def _nothing(s: Setting, queue: Table) -> Scenarios:
-    return {}
 
 
 PINGED = (
@@ -207,9 +227,9 @@ CASES: Sequence[Case] = (
         "less-than-best-effort",
         "5.4",
         "Less than best effort",
-        "Does a flow that wants only what is left stay behind?",
-        _nothing,
-        why_not="no LEDBAT is built",
+        "Does a flow that wants only what is left (LEDBAT++, by its target) stay behind one of Reno?",
+        _background,
+        (BEHIND,),
     ),
     Case(
         "rtt-fairness",
