@@ -84,16 +84,15 @@ Serve()
     const uint64_t bits = 8 * static_cast<uint64_t>(item->GetSize());
     // Rounded as the line of Crosswind rounds.
     const int64_t busy_ns = (bits * 1000000000ULL + g_rate / 2) / g_rate;
+    // When the packet has left the queue is asked again, even if it is empty: a device does so, and flows that have run empty
+    // learn of it.
     g_free_ns = Simulator::Now().GetNanoSeconds() + busy_ns;
-    if (g_queue->GetNPackets() > 0)
-    {
-        g_is_asked = true;
-        Simulator::Schedule(NanoSeconds(busy_ns), &Serve);
-    }
+    g_is_asked = true;
+    Simulator::Schedule(NanoSeconds(busy_ns), &Serve);
 }
 
 static void
-Arrive(Ptr<Item> item)
+Join(Ptr<Item> item)
 {
     g_queue->Enqueue(item);
     if (!g_is_asked && g_queue->GetNPackets() > 0)
@@ -107,6 +106,13 @@ Arrive(Ptr<Item> item)
         }
         Simulator::Schedule(NanoSeconds(wait_ns), &Serve);
     }
+}
+
+// What leaves at the same instant leaves first, as in Crosswind.
+static void
+Arrive(Ptr<Item> item)
+{
+    Simulator::ScheduleNow(&Join, item);
 }
 
 int

@@ -43,8 +43,21 @@ def test_the_page_says_what_is_claimed_and_why_others_differ() -> None:
     rows = [
         queues.Compared(of("codel-steady"), 9, [(1, 1)], [(1, 1)]),
         queues.Compared(of("codel-mixed"), 9, [(1, 1)], [(1, 2)]),
-        queues.Compared(of("pie-mixed"), 9, [(1, 1), (2, 2)], [(1, 1), (3, 2)]),
+        queues.Compared(of("codel-rfc"), 9, [(1, 1), (2, 2)], [(1, 1), (3, 2)]),
+        queues.Compared(of("pie-mixed"), 9, [(1, 1), (2, 2)], [(1, 1), (3, 2)], is_explained=True),
+        queues.Compared(of("pie-marks"), 9, [(1, 1)], [(2, 1)]),
     ]
-    assert [r.verdict for r in rows] == ["same", "differs", "close"]
+    assert [r.verdict for r in rows] == ["same", "differs", "close", "explained", "differs"]
     page = queues.page(rows)
     assert "1 of 2 queues that are claimed" in page and "| drop 2 | other random numbers" in page
+    assert "1 of 2 that differ are explained" in page
+
+
+def test_differences_are_explained_by_the_ways_that_are_named_and_by_no_fewer(tmp_path: Path) -> None:
+    built = program(tmp_path)
+    for name in ("codel-marks", "fq-codel-sparse", "fq-codel-marks"):
+        case = of(name)
+        assert queues.compare(case, built).verdict == "explained", name
+        for way in case.ways:
+            fewer = replace(case, ways=tuple(w for w in case.ways if w != way) or ("none",))
+            assert queues.compare(fewer, built).verdict == "differs", (name, way)
