@@ -3,12 +3,12 @@
 Prague beside CUBIC or Reno, with ECN and without, both over 20 ms, for 60 s in one queue of 50 Mbit/s; goodput is the
 mean of the 40 s that end 2 s before the end.
 
-What the source printed: one run of each of 24 rows (scenario 6): FQ-CoDel with one queue, PIE, RED; Prague 0.5 without
-its fall-back, on Linux of August 2020.
+What the source printed: one run of each of 24 rows (scenario 6): FQ-CoDel with one queue, PIE, RED; Prague 0.5
+without its fall-back, on Linux of August 2020.
 
-What may differ here: RED is the kernel's with what `tc` derives from the limit; there its probability was adaptive,
-here it stays at 2 %. A flow without ECN does not ask for it; there it did, and the middle box took its mark away.
-Otherwise as `rtt_fairness`.
+What may differ here: RED is the kernel's with what `tc` derives from the limit; its probability begins at 2 % and
+adapts. A flow without ECN does not ask for it; there it did, and the middle box took its mark away. Otherwise as
+`rtt_fairness`.
 """
 
 from typing import Any
@@ -30,7 +30,7 @@ def _red(limit: int) -> dict[str, Any]:
     least, most = limit // 12, limit // 4
     whole = {"type": "red-linux", "limit": f"{limit} B", "min_th": f"{least} B", "max_th": f"{most} B", "ecn": "mark"}
     burst = (2 * least + most) // (3 * 1000)
-    return whole | {"avpkt": "1000 B", "burst": burst, "max_p": 0.02, "max_p_rounding": "tc-plog"}
+    return whole | {"avpkt": "1000 B", "burst": burst, "max_p": 0.02, "adaptive": True}
 
 
 ONE: dict[str, Any] = {"type": "fq-codel", "flows": 1}
@@ -88,6 +88,12 @@ CLAIMS: dict[str, Any] = {
     "LT-O7": {"least ratio": lambda r: min(_ratio(r, row.cell) for row in ONE_QUEUE)},
     "LT-O8": {q: _reno_below(q) for q in ("fq_codel(1q)", "fq_codel(1q,1ms/20ms)")},
     "LT-O8b": {"largest factor": _largest_factor},
+    "AQ33": {
+        "least ratio": lambda r: min(_ratio(r, row.cell) for row in ONE_QUEUE),
+        "least sum": lambda r: min(r.mean(row.cell, "sum_mbps") for row in ONE_QUEUE),
+        "largest sum": lambda r: max(r.mean(row.cell, "sum_mbps") for row in ONE_QUEUE),
+    },
+    **study.queue_claims(ONE_QUEUE),
 }
 
 

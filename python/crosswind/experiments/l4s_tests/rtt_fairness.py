@@ -120,6 +120,18 @@ def _largest_mirrored(queue: str) -> Any:
     return value
 
 
+def _between(r: Results, near: int, far: int) -> float:
+    """Prague over CUBIC at a shorter round trip, over that at a longer one."""
+    first, second = (_ratio(f"dualpi2 50: cubic {rtt}, prague {rtt}")(r) for rtt in (near, far))
+    return first / second
+
+
+def _least_of_equals(r: Results) -> float:
+    """Jain's index behind DualPI2 of two flows with the same law and round trip: the least of all rows."""
+    equal = [c for c in ROWS if c.queue == "dualpi2" and len(set(c.laws)) == len(set(c.rtts_ms)) == 1]
+    return min(r.mean(c.cell, "jain") for c in equal)
+
+
 def _far_rows(rate: int) -> list[Row]:
     return [row for row in _cells("dualpi2", rate) if row.rtts_ms == (160, 10)]
 
@@ -139,12 +151,22 @@ CLAIMS: dict[str, Any] = {
     },
     "LT-O9": {"DualPI2": _largest_mirrored("dualpi2"), "FQ-CoDel": _largest_mirrored("fq_codel")},
     "LT-O10": {"0.5 over 0.6": lambda r: _ratio(FAR)(r) / _ratio(FAR_LATER)(r)},
-    "AQ6": {"least at 50 Mbit/s": _extreme("fq_codel", 50, "jain", min)},
+    "AQ6": {f"least at {rate} Mbit/s": _extreme("fq_codel", rate, "jain", min) for rate in (50, 10)},
     "AQ7": {
         "least": _extreme("fq_codel", 50, "sum_mbps", min),
         "largest": _extreme("fq_codel", 50, "sum_mbps", max),
     },
-    "AQ22": {"FQ-CoDel over drop-tail": lambda r: _apart(r, "fq_codel") - _apart(r, "pfifo(1000)")},
+    "AQ22": {
+        "FQ-CoDel over drop-tail": lambda r: _apart(r, "fq_codel") - _apart(r, "pfifo(1000)"),
+        "drop-tail over DualPI2": lambda r: _apart(r, "pfifo(1000)") - _apart(r, "dualpi2"),
+    },
+    "AQ23": {
+        **{f"{rtt} ms": _ratio(f"dualpi2 50: cubic {rtt}, prague {rtt}") for rtt in (10, 20, 80)},
+        "10 over 20 ms": lambda r: _between(r, 10, 20),
+        "20 over 80 ms": lambda r: _between(r, 20, 80),
+    },
+    "AQ24": {"least": _least_of_equals},
+    **study.queue_claims(ROWS),
 }
 
 

@@ -12,13 +12,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import polars as pl
 
-from crosswind.reproduce import Runs, Study, Tables
+from crosswind.reproduce import Results, Runs, Study, Tables, measures
 from crosswind.reproduce.claims.book import Book, load
 
 DATA = Path(__file__).parent / "data"
 WITHHELD = "withheld"
+KEYS = ["configuration", "rep"]
+BOTH = ("first", "second")
 
 
 class Row(NamedTuple):
@@ -102,18 +105,111 @@ def entry(row: Row, where: str) -> dict[str, Any]:
 
 RTT_FAIRNESS = rows("rtt-fairness.csv", "LT1")
 ONE_QUEUE = rows("one-queue.csv", "LT6")
+#: Rows that a second digest, on queues, judges by the rates of both flows: its claims, and what they are rows of.
+QUEUE_ROWS = {
+    "AQ1": "fq_codel 50: cubic 20, cubic 20",
+    "AQ2": "fq_codel 50: cubic 160, cubic 10",
+    "AQ3": "fq_codel 10: cubic 160, cubic 10",
+    "AQ4": "fq_codel 50: prague 80, cubic 80",
+    "AQ5": "fq_codel 10: cubic 80, prague 20",
+    "AQ8": "pfifo(1000) 50: cubic 160, cubic 10",
+    "AQ9": "pfifo(200) 10: cubic 160, cubic 10",
+    "AQ10": "pfifo(1000) 50: cubic 80, cubic 20",
+    "AQ11": "pfifo(1000) 50: prague 80, cubic 80",
+    "AQ12": "dualpi2 50: cubic 20, cubic 20",
+    "AQ13": "dualpi2 50: cubic 80, cubic 20",
+    "AQ14": "dualpi2 50: cubic 160, cubic 10",
+    "AQ15": "dualpi2 10: cubic 160, cubic 10",
+    "AQ16": "dualpi2 50: cubic 20, prague 20",
+    "AQ17": "dualpi2 50: prague 20, prague 20",
+    "AQ18": "dualpi2 50: prague 160, prague 10",
+    "AQ19": "dualpi2 10: prague 160, prague 10",
+    "AQ20": "dualpi2 50: prague 80, cubic 20",
+    "AQ21": "dualpi2 10: cubic 20, prague 20",
+    "AQ25": "fq_codel(1q) 50: prague 20, cubic-ecn 20",
+    "AQ26": "fq_codel(1q) 50: prague 20, cubic-noecn 20",
+    "AQ27": "pie 50: prague 20, cubic-ecn 20",
+    "AQ28": "pie 50: prague 20, reno-ecn 20",
+    "AQ29": "pie(100p 5ms) 50: prague 20, reno-ecn 20",
+    "AQ30": "red(150000b) 50: prague 20, cubic-noecn 20",
+    "AQ31": "fq_codel(1q) 50: prague 20, reno-noecn 20",
+    "AQ32": "fq_codel(1q,1ms 20ms) 50: prague 20, reno-ecn 20",
+}
+#: By how much the rate of a flow may differ where no Prague takes part, in per cent.
+TOLERANCES = {"fq_codel": "4", "pfifo": "20", "dualpi2": "20"}
+
+
+def queue_entry(row: Row) -> dict[str, Any]:
+    """The claim of a row by the rates of both flows; `again`, since its outcome counts in the row's claim already.
+
+    Each rate within 4 % (FQ-CoDel) or 20 %, of drop-tail Jain's index within 0.05; with Prague within 25 % or on the
+    same side of 2:1; beside Prague in one queue the ratio within 0.6 to 1.7 times, the sum within 1 %.
+    """
+    common: dict[str, Any] = {"statement": f"Both rates, {row.cell}", "set": "corrected", "kind": "again", "digits": 2}
+    if row.goodputs_mbps is None:
+        return common | {"withheld": True}
+    a, b = row.goodputs_mbps
+    common["published"] = f"{a:g} and {b:g} Mbit/s"
+    rates: dict[str, Any] = {k: {"print": v, "unit": "Mbit/s"} for k, v in zip(BOTH, (a, b), strict=True)}
+    if set(row.laws) & {"cubic-ecn", "cubic-noecn", "reno-ecn", "reno-noecn"}:
+        ratio = {"print": round(a / b, 2), "digits": 1, "band": f"{0.6 * a / b:.4f}..{1.7 * a / b:.4f}"}
+        both = {"print": round(a + b, 2), "unit": "Mbit/s", "band": "+-1 %"}
+        return common | {"parts": {"ratio": ratio, "sum": both}}
+    if "prague" in row.laws:
+        shown = {k: v | {"kind": "reported"} for k, v in rates.items()}
+        return common | {"parts": {NEAR: {"band": ">= 1", "digits": 0}} | shown}
+    tolerance = next(t for queue, t in TOLERANCES.items() if row.queue.startswith(queue))
+    parts = {k: v | {"band": f"+-{tolerance} %"} for k, v in rates.items()}
+    if row.queue.startswith("pfifo"):
+        index = (a + b) ** 2 / (2 * (a**2 + b**2))
+        parts["Jain's index"] = {"print": round(index, 3), "digits": 3, "band": "+-0.05"}
+    return common | {"parts": parts}
+
+
+NEAR = "within 25 %, or the same side of 2:1"
+
+
+def queue_claims(rows: list[Row]) -> dict[str, dict[str, Any]]:
+    """The measures of those of `QUEUE_ROWS` that are among the rows of an experiment."""
+    by_cell = {r.cell: r for r in rows}
+    return {id: _measures(by_cell[cell]) for id, cell in QUEUE_ROWS.items() if cell in by_cell}
+
+
+def _measures(row: Row) -> dict[str, Any]:
+    rates: dict[str, Any] = {k: measures.value(row.cell, f"{k}_mbps", np.mean) for k in BOTH}
+    if row.goodputs_mbps is None:
+        return rates
+    labels = queue_entry(row)["parts"]
+    found = {
+        **rates,
+        "ratio": lambda r: r.mean(row.cell, "first_mbps") / r.mean(row.cell, "second_mbps"),
+        "sum": measures.value(row.cell, "sum_mbps", np.mean),
+        "Jain's index": measures.value(row.cell, "jain", np.mean),
+        NEAR: lambda r: _is_near(r, row),
+    }
+    return {label: found[label] for label in labels}
+
+
+def _is_near(r: Results, row: Row) -> bool:
+    """Both rates within a quarter of the printed ones, or the ratio on the same side of 2:1."""
+    ours = [r.mean(row.cell, f"{k}_mbps") for k in BOTH]
+    printed = row.goodputs_mbps or (math.nan, math.nan)
+    is_close = all(abs(x / p - 1) <= 0.25 for x, p in zip(ours, printed, strict=True))
+
+    def side(a: float, b: float) -> int:
+        return (a > 2 * b) - (b > 2 * a)
+
+    return is_close or side(*ours) == side(*printed)
 
 
 def _book() -> Book:
     text = load(sorted(DATA.glob("claims*.toml")))
     made = {r.id: (entry(r, "scenario 1"), "rtt-fairness.csv") for r in RTT_FAIRNESS}
     made |= {r.id: (entry(r, "scenario 6"), "one-queue.csv") for r in ONE_QUEUE}
+    by_cell = {r.cell: r for r in (*RTT_FAIRNESS, *ONE_QUEUE)}
+    made |= {id: (queue_entry(by_cell[cell]), "study.py") for id, cell in QUEUE_ROWS.items()}
     entries = {id: e for id, (e, _) in made.items()} | dict(text.entries)
     return Book(entries, {id: file for id, (_, file) in made.items()} | dict(text.files))
-
-
-KEYS = ["configuration", "rep"]
-BOTH = ("first", "second")
 
 
 def tables_of(first_s: int, last_s: int) -> Callable[[Runs], Tables]:

@@ -19,6 +19,7 @@ A claim consists of parts; each part measures one quantity and says what it acce
 | evidence | what a source measured: its verdict counts |
 | calibration | a printed value that chose or tuned a reading: judged, and counted apart |
 | by construction | a formula, the definition of a metric, a configured value: judged, and counted apart |
+| again | the outcome of another claim, by another band: judged, and counted apart |
 | reported | shown without a verdict |
 """
 
@@ -44,7 +45,7 @@ MEANING = (
     "reaches into the band, or too few runs. Fail: value and interval outside. Only evidence counts; values that "
     "chose a reading (calibration), identities (by construction) and what is only shown (reported) are counted apart."
 )
-Kind = Literal["evidence", "calibration", "by construction", "reported"]
+Kind = Literal["evidence", "calibration", "by construction", "again", "reported"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 #: A number or a truth value (1 or 0) has no sampling error: a count, an identity, a single trace.
 Measure = Callable[["Results"], Estimate | SupportsFloat]
