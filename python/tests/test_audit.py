@@ -34,6 +34,7 @@ FAULTS: list[tuple[dict[str, Any], str, str]] = [
     ({"preset": "rfc"}, "reno-decrease", "pass"),
     ({**LINUX, "idle_restart": "off"}, "restart", "deviates"),
     ({**LINUX, "grow_when": "always"}, "application-limited", "deviates"),
+    ({**LINUX, "timeout_undo": "off", "frto": "off", "dsack": "off"}, "spurious-timeout", "deviates"),
 ]
 
 

@@ -226,3 +226,6 @@ def test_the_count_of_one_repetition_has_no_share_of_the_start(monkeypatch: pyte
     monkeypatch.setattr(instructions, "count", lambda _program, path, n: ((300 if path == "cake" else 150) * n, n))
     relative = {r["queue"]: r["relative"] for r in instructions.queues(lambda _what: None)}
     assert relative["droptail"] == relative["fq-pie"] == 1.0 and relative["cake"] == 2.0 and "drr" in relative
+    monkeypatch.setattr(instructions, "count", lambda _program, path, n: ((300 if "bbr3+" in path else 150) * n, n))
+    senders = {(r["sender"], r["queue"]): r["relative"] for r in instructions.senders(lambda _what: None)}
+    assert senders["reno", "dualpi2"] == senders["prague", "dualpi2"] == 1.0 and senders["bbr3", "droptail"] == 2.0

@@ -1,4 +1,4 @@
-//! Repeats one hot path as often as it is told, for counting instructions: `hot_paths hop|ack|agenda|dumbbell|sampled|QUEUE N`. Prints
+//! Repeats one hot path as often as it is told, for counting instructions: `hot_paths hop|ack|agenda|dumbbell|sampled|QUEUE|SENDER N`. Prints
 //! how often the path was taken, which may differ a little from N. And for profiles: `hot_paths scenario FILE.json`.
 #![expect(clippy::disallowed_macros, clippy::print_stdout, reason = "a program prints")]
 
@@ -11,7 +11,7 @@ use crosswind_sim::engine::agenda::Agenda;
 use crosswind_sim::engine::{Manner, World};
 use crosswind_sim::flows::Parameters;
 use crosswind_sim::results::Sampler;
-use crosswind_sim::runs::bench::{BenchQueue, BenchSpec};
+use crosswind_sim::runs::bench::BenchSpec;
 use crosswind_sim::scenario::{Registries, Repetition, compile, parse};
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, Io, preset};
@@ -131,10 +131,17 @@ fn agenda(times: u64) -> u64 {
 }
 
 /// Counts the packets that the senders sent. Without a clock: callgrind's machine has none that the benchmark could ask.
-fn dumbbell(times: u64, flows: u32, rate: BitRate, queue: BenchQueue, sample: Option<Dur>) -> u64 {
-    let duration = rate.tx_time(1040).saturating_mul(times);
-    let spec = BenchSpec { duration, flows, rate, queue, ..BenchSpec::default() };
-    run(&spec.scenario().to_string(), sample)
+fn dumbbell(times: u64, spec: BenchSpec, sample: Option<Dur>) -> u64 {
+    let duration = spec.rate.tx_time(1040).saturating_mul(times);
+    run(&BenchSpec { duration, ..spec }.scenario().to_string(), sample)
+}
+
+/// A dumbbell with the queue or the sender of this name; `SENDER+QUEUE`: with both.
+fn variant(name: &str, spec: BenchSpec) -> BenchSpec {
+    let (sender, queue) = name.split_once('+').unwrap_or((name, name));
+    let (sender, queue) = (serde_json::from_value(json!(sender)), serde_json::from_value(json!(queue)));
+    assert!(sender.is_ok() || queue.is_ok(), "unknown path: hop, ack, agenda, dumbbell, sampled, a queue or a sender");
+    BenchSpec { sender: sender.unwrap_or(spec.sender), queue: queue.unwrap_or(spec.queue), ..spec }
 }
 
 /// One run of a scenario, as JSON.
@@ -162,7 +169,9 @@ fn run(scenario: &str, sample: Option<Dur>) -> u64 {
 fn main() {
     let words: Vec<String> = std::env::args().skip(1).collect();
     let [path, times, more @ ..] = &words[..] else {
-        panic!("usage: hot_paths hop|ack|agenda|dumbbell|sampled|QUEUE N [FLOWS [BIT_PER_S]], or scenario FILE.json")
+        panic!(
+            "usage: hot_paths hop|ack|agenda|dumbbell|sampled|QUEUE|SENDER N [FLOWS [BIT_PER_S]], or scenario FILE.json"
+        )
     };
     if path == "scenario" {
         #[expect(clippy::disallowed_methods, reason = "the program reads what it is told to run")]
@@ -173,17 +182,14 @@ fn main() {
     let times: u64 = times.parse().expect("N is a number");
     let flows = more.first().map_or(10, |f| f.parse().expect("FLOWS is a number"));
     let rate = BitRate(more.get(1).map_or(100_000_000, |r| r.parse().expect("BIT_PER_S is a number")));
+    let spec = BenchSpec { flows, rate, ..BenchSpec::default() };
     let taken = match path.as_str() {
         "hop" => hop(times),
         "ack" => ack(times),
         "agenda" => agenda(times),
-        "dumbbell" => dumbbell(times, flows, rate, BenchQueue::Droptail, None),
-        "sampled" => dumbbell(times, flows, rate, BenchQueue::Droptail, Some(Dur(100_000_000))),
-        // A dumbbell with this queue.
-        other => match serde_json::from_value(json!(other)) {
-            Ok(queue) => dumbbell(times, flows, rate, queue, None),
-            Err(e) => panic!("unknown path: hop, ack, agenda, dumbbell, sampled or the name of a queue: {e}"),
-        },
+        "dumbbell" => dumbbell(times, spec, None),
+        "sampled" => dumbbell(times, spec, Some(Dur(100_000_000))),
+        other => dumbbell(times, variant(other, spec), None),
     };
     println!("{taken}");
 }

@@ -69,3 +69,37 @@ fn losses_of_a_hundredth_cost_little_and_those_of_a_twentieth_much() {
     assert!(few > 0.85, "{few} below the threshold");
     assert!(many < 0.8 * few, "{many} above it");
 }
+
+/// The states that samples of a millisecond show, in their order.
+fn states(length: &str) -> Vec<(f64, f64)> {
+    let mut s = path("bbr3", 2.0);
+    (s["duration"], s["record"]) = (json!("5 s"), json!({ "sample": "1 ms" }));
+    s["flow"]["f"]["tcp"]["delayed_ack"] = json!("0 s");
+    s["link"]["path"]["spikes"] = json!({ "first": "1.96 s", "every": "1000 s", "length": length });
+    let t = run(&s);
+    let all = table(&t, "sample");
+    let Some(Column::Text(metrics)) = all.get("metric") else { panic!("samples name their metric") };
+    let mut seen: Vec<(f64, f64)> = Vec::new();
+    for (r, _) in metrics.iter().enumerate().filter(|(_, m)| *m == "bbr_state") {
+        let state = number(all, "value", r);
+        if seen.last().is_none_or(|(_, s)| *s != state) {
+            seen.push((number(all, "time_ns", r) / 1e9, state));
+        }
+    }
+    seen
+}
+
+#[test]
+fn a_probe_that_the_timer_broke_off_for_nothing_begins_again() {
+    // One expiry, and three of them.
+    for length in ["450 ms", "1500 ms"] {
+        let seen = states(length);
+        let broken = seen.iter().position(|(at, s)| *s == 2.0 && *at > 1.96).expect("the timer ends the probe");
+        let next: Vec<f64> = seen[broken..].iter().map(|s| s.1).take(3).collect();
+        assert_eq!(next, [2.0, 4.0, 5.0], "{length}: DOWN, REFILL, UP");
+        assert!(
+            seen[broken].0 < 2.5 && seen[broken + 2].0 - seen[broken + 1].0 > 0.04,
+            "{length}: a round of REFILL: {seen:?}"
+        );
+    }
+}

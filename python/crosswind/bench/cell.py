@@ -45,7 +45,7 @@ class Cell:
 
 
 def spec(flows: int, rate_bps: int, seconds: float, **more: Any) -> Spec:
-    """What the engine's benchmark runs; `more`: queue, acks, traffic, routers_apart, rtt."""
+    """What the engine's benchmark runs; `more`: queue, sender, acks, traffic, routers_apart, rtt."""
     return {"flows": flows, "rate": f"{rate_bps} bit/s", "duration": f"{seconds} s", **more}
 
 

@@ -12,7 +12,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Literal
 
@@ -31,6 +31,9 @@ PATHS = {
 REPETITIONS = (20_000, 60_000)
 #: Drop-tail first: the others are compared with it.
 QUEUES_OF_ALL = (*QUEUES, *MODERN)
+# Reno first: the others are compared with it.
+SENDERS = ("reno", "linux-6", "linux-6-cubic", "linux-6-bbr", "bbr3", "prague")
+QUEUES_OF_SENDERS = ("droptail", "dualpi2")
 # As the engine is built (`tools/rustflags.sh`), on any machine. Callgrind knows no AVX-512.
 FLAGS = "-C llvm-args=-inline-threshold=1000 -C target-cpu=x86-64-v3"
 
@@ -92,14 +95,37 @@ def queues(say: Say) -> list[dict[str, Any]]:
     if (why := missing()) is not None:
         return [{"queue": q, "instructions": None, "relative": None, "note": why} for q in QUEUES_OF_ALL]
     say("building the program of the hot paths")
-    program = build()
-    costs: dict[str, float] = {}
-    for queue in QUEUES_OF_ALL:
-        say(f"callgrind: {queue}")
-        (few, taken), (many, more) = (count(program, queue, n) for n in REPETITIONS)
-        costs[queue] = (many - few) / (more - taken)
+    costs = _each(build(), QUEUES_OF_ALL, say)
     plain = costs[QUEUES_OF_ALL[0]]
     return [{"queue": q, "instructions": n, "relative": n / plain, "note": None} for q, n in costs.items()]
+
+
+def senders(say: Say) -> list[dict[str, Any]]:
+    """One row per sender and queue: instructions of a data packet of the dumbbell, and how many times those of Reno.
+
+    Reno is the one behind the same queue.
+    """
+    if (why := missing()) is not None:
+        nothing = {"queue": None, "instructions": None, "relative": None, "note": why}
+        return [{"sender": s, **nothing} for s in SENDERS]
+    say("building the program of the hot paths")
+    costs = _each(build(), [f"{s}+{q}" for q in QUEUES_OF_SENDERS for s in SENDERS], say)
+    rows = []
+    for name, n in costs.items():
+        sender, queue = name.split("+")
+        relative = n / costs[f"{SENDERS[0]}+{queue}"]
+        rows.append({"sender": sender, "queue": queue, "instructions": n, "relative": relative, "note": None})
+    return rows
+
+
+def _each(program: Path, paths: Iterable[str], say: Say) -> dict[str, float]:
+    """Instructions of one passage of each path."""
+    costs: dict[str, float] = {}
+    for path in paths:
+        say(f"callgrind: {path}")
+        (few, taken), (many, more) = (count(program, path, n) for n in REPETITIONS)
+        costs[path] = (many - few) / (more - taken)
+    return costs
 
 
 def compared(path: str, what: str, now: float, before: float | None) -> dict[str, Any]:

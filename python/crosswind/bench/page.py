@@ -48,6 +48,7 @@ def measure(part: str, settings: Settings, say: Say) -> Any:
         "recording": lambda: many.recording(say, 15.0 if quick else 60.0),
         "instructions": lambda: instructions.measure(say, settings.instructions),
         "queues": lambda: instructions.queues(say),
+        "senders": lambda: instructions.senders(say),
     }
     return parts[part]()
 
@@ -168,6 +169,14 @@ def _queues(rows: Sequence[dict[str, Any]]) -> list[Table]:
     return [Table("Queues", ["queue", "instructions", "times drop-tail", "note"], body)]
 
 
+def _senders(rows: Sequence[dict[str, Any]]) -> list[Table]:
+    body = [
+        [r["sender"], r["queue"] or "-", number(r["instructions"]), number(r["relative"]), r["note"] or ""]
+        for r in rows
+    ]
+    return [Table("Senders", ["sender", "queue", "instructions", "times Reno", "note"], body)]
+
+
 def tables(part: str, result: Any) -> list[Table]:
     """The results of a part as tables."""
     makers: dict[str, Callable[[Any], list[Table]]] = {
@@ -180,6 +189,7 @@ def tables(part: str, result: Any) -> list[Table]:
         "recording": _recording,
         "instructions": _instructions,
         "queues": _queues,
+        "senders": _senders,
     }
     return makers[part](result)
 
@@ -232,8 +242,8 @@ TEXT: dict[str, tuple[str, str]] = {
     "crowds": (
         "Crowds",
         "Transfers of 50 kB that arrive as a Poisson process at a link of 1 Gbit/s and load it to 85 %, beside ten "
-        "endless flows on the same link; and open connections that are idle. Memory is what the run adds to a fresh "
-        "process.",
+        "endless flows on the same link; open connections that are idle; and ten endless flows each of CUBIC, BBR "
+        "version 3 and Prague behind DualPI2. Memory is what the run adds to a fresh process.",
     ),
     "long": ("A long run", "One endless flow, a window of up to 15 000 segments, ns-2 beside it."),
     "cores": ("Many runs", "Repetitions of a run of about 1300 data packets, on one core and on two, in turns."),
@@ -254,6 +264,12 @@ TEXT: dict[str, tuple[str, str]] = {
         "Instructions of a data packet of the dumbbell (ten flows, 100 Mbit/s; hops and ACK are in it) by the "
         "queue at the bottleneck, each with its defaults and the same limit, and how many times those behind "
         "drop-tail. A queue that drops more also makes senders work more.",
+    ),
+    "senders": (
+        "Senders",
+        "Instructions of a data packet of the dumbbell (ten flows, 100 Mbit/s; hops and ACK are in it) by who sends, "
+        "behind drop-tail and behind DualPI2, and how many times those of Reno of the RFCs (`reno`) behind the same "
+        "queue. The others are presets.",
     ),
 }
 

@@ -111,9 +111,14 @@ def costs(pace: Pace, reps: int, say: Say) -> Iterator[dict[str, Any]]:
 
 
 def crowds(pace: Pace, reps: int, say: Say) -> Iterator[dict[str, Any]]:
-    """Many short flows beside ten endless ones on the same link, and what an idle flow takes."""
-    ten = spec(10, GBIT, 8.0 if pace == "full" else 2.0)
-    named = [("ten endless flows", ten), ("short flows", short_flows(pace)), ("idle flows", idle_flows(pace))]
+    """Many short flows beside ten endless ones on the same link, what an idle flow takes, laws of today together."""
+    seconds = 8.0 if pace == "full" else 2.0
+    named = [
+        ("ten endless flows", spec(10, GBIT, seconds)),
+        ("short flows", short_flows(pace)),
+        ("idle flows", idle_flows(pace)),
+        ("CUBIC, BBRv3 and Prague", spec(10, GBIT, seconds, queue="dualpi2", sender="mixed")),
+    ]
     runs: list[list[dict[str, Any]]] = [[] for _ in named]
     for rep in range(reps):
         for i, (name, what) in enumerate(named):

@@ -11,7 +11,7 @@ use crate::scenario::{Plan, Registries, Repetition, compile, parse};
 use crosswind_base::{BitRate, ConfigError, Dur, Histogram, Metrics, Packet, Size, Stage, Time, units};
 use crosswind_transport::tcp::share::Cache;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 /// When receivers acknowledge.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
@@ -64,6 +64,40 @@ pub enum BenchQueue {
     Trace,
 }
 
+/// Who sends.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BenchSender {
+    /// Reno with SACK, as the RFCs recommend.
+    #[default]
+    Reno,
+    #[serde(rename = "linux-6")]
+    Linux6,
+    #[serde(rename = "linux-6-cubic")]
+    Linux6Cubic,
+    #[serde(rename = "linux-6-bbr")]
+    Linux6Bbr,
+    Bbr3,
+    Prague,
+    /// As many of CUBIC, of BBRv3 and of Prague.
+    Mixed,
+}
+
+impl BenchSender {
+    /// The presets of its groups of flows.
+    fn presets(self) -> &'static [&'static str] {
+        match self {
+            BenchSender::Reno => &["rfc"],
+            BenchSender::Linux6 => &["linux-6"],
+            BenchSender::Linux6Cubic => &["linux-6-cubic"],
+            BenchSender::Linux6Bbr => &["linux-6-bbr"],
+            BenchSender::Bbr3 => &["bbr3"],
+            BenchSender::Prague => &["prague"],
+            BenchSender::Mixed => &["linux-6-cubic", "bbr3", "prague"],
+        }
+    }
+}
+
 /// What the flows do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -81,11 +115,13 @@ pub enum Traffic {
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct BenchSpec {
+    /// Of each group of the sender.
     pub flows: u32,
     pub rate: BitRate,
     /// Simulated time.
     pub duration: Dur,
     pub queue: BenchQueue,
+    pub sender: BenchSender,
     pub acks: Acks,
     pub traffic: Traffic,
     /// Links between routers, all of one rate; the first is the bottleneck.
@@ -103,6 +139,7 @@ impl Default for BenchSpec {
             rate: BitRate(100_000_000),
             duration: Dur::from_secs(80),
             queue: BenchQueue::Droptail,
+            sender: BenchSender::Reno,
             acks: Acks::EverySegment,
             traffic: Traffic::Endless,
             routers_apart: 1,
@@ -197,18 +234,18 @@ impl BenchSpec {
         format!("{} {} packets", name.as_str().unwrap_or_default(), self.limit_packets())
     }
 
-    fn tcp(&self) -> Value {
+    fn tcp(&self, preset: &str) -> Value {
         let window_segments = 4 * self.limit_packets() + 100;
         let buffer = (window_segments * 2000).max(64 << 20);
         json!({
-            "preset": "rfc", "mss": "1000 B",
+            "preset": preset, "mss": "1000 B",
             "delayed_ack": if self.acks == Acks::EverySecond { "200 ms" } else { "0 s" },
             "receive_buffer": format!("{buffer} B"),
             "window_limit_segments": window_segments
         })
     }
 
-    fn flow(&self) -> Value {
+    fn flow(&self, preset: &str) -> Value {
         let every = || json!({ "every": format!("{} ns", 1_000_000_000 / u64::from(self.flows.max(1))) });
         let (start, workload) = match self.traffic {
             Traffic::Endless => (every(), json!({ "type": "bulk" })),
@@ -219,7 +256,13 @@ impl BenchSpec {
             Traffic::Idle => (every(), json!({ "type": "bulk", "size": "1000 B", "close": "never" })),
         };
         let [from, to] = if self.routers_apart > 1 { ["source", "sink"] } else { ["left", "right"] };
-        json!({ "from": from, "to": to, "count": self.flows, "start": start, "workload": workload, "tcp": self.tcp() })
+        json!({ "from": from, "to": to, "count": self.flows, "start": start, "workload": workload, "tcp": self.tcp(preset) })
+    }
+
+    fn groups(&self) -> Map<String, Value> {
+        let presets = self.sender.presets();
+        let name = |preset: &str| if presets.len() == 1 { "bulk".to_owned() } else { preset.to_owned() };
+        presets.iter().map(|p| (name(p), self.flow(p))).collect()
     }
 
     /// The scenario of a benchmark, as it would stand in a file.
@@ -253,7 +296,7 @@ impl BenchSpec {
         }
         json!({
             "name": "bench", "duration": units::show_dur(self.duration), "topology": topology,
-            "flow": { "bulk": self.flow() }
+            "flow": self.groups()
         })
     }
 }

@@ -171,10 +171,12 @@ choice!(
     }
 );
 choice!(
-    /// When segments may leave that the window allows. A law that sets a rate of its own is paced at that rate, whatever stands here.
+    /// When segments may leave that the window allows. A law that sets a rate of its own is paced at that rate, unless `never` stands here.
     Pacing {
         /// At once.
         Off,
+        /// At once, even if the law sets a rate (Linux before 4.13 without the queue `fq`).
+        Never,
         /// At twice the window per smoothed round-trip time while the window is below half the threshold, else at 1.2 times (Linux
         /// with the queue `fq`). The first ten segments leave at once.
         #[serde(rename = "linux")]
@@ -206,6 +208,17 @@ choice!(
         FullInRound,
         /// On every ACK (ns-2).
         Always,
+    }
+);
+choice!(
+    /// What `window_limit_segments` holds.
+    #[derive(Default)]
+    WindowLimit {
+        /// What is in flight: the window itself goes on growing (ns-2's `window_`).
+        #[default]
+        Flight,
+        /// The window, which never grows beyond it (Linux: `snd_cwnd_clamp`, the metric `cwnd` of a route).
+        Window,
     }
 );
 choice!(

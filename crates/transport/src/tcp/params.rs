@@ -50,7 +50,7 @@ pub use super::sender::WindowProbe;
 pub use super::sender::writer::{FinalSegment, Writing};
 pub use super::share::queue::HostQueueParams;
 pub use super::signal::early::EarlyParams;
-pub use super::undo::fast_recovery::RecoveryUndo;
+pub use super::undo::last_reduction::Undo;
 
 /// Tables that say nothing new are not written out.
 fn is_default<T: Default + PartialEq>(v: &T) -> bool {
@@ -169,8 +169,11 @@ pub struct WindowParams {
     pub idle_restart: Switch,
     /// Largest number of segments sent in answer to one ACK; 0 = no limit.
     pub max_burst_segments: u32,
-    /// Hard limit of the window in segments; 0 = none (ns-2's `window_`).
+    /// Hard limit in segments; 0 = none.
     pub window_limit_segments: u32,
+    /// What that limit holds.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub window_limit_holds: WindowLimit,
 }
 
 /// Window arithmetic: which law, a table for each, and how its slow start ends.
@@ -327,7 +330,10 @@ pub struct UndoParams {
     pub spurious_unlock: Switch,
     /// What shows that a fast recovery was needless, so that window and threshold come back.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub recovery_undo: RecoveryUndo,
+    pub recovery_undo: Undo,
+    /// What shows that a timeout was needless, so that window and threshold come back, whatever `spurious_response` says.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub timeout_undo: Undo,
 }
 
 /// Explicit congestion notification.

@@ -85,6 +85,7 @@ pub const PRESETS: &[Preset<TcpParams>] = &[
         source: "tcp-prague",
         make: prague_0_5,
     },
+    Preset { name: "praguecc", title: "PragueCC over Linux 6", source: "udp-prague; rfc9331, rfc9768", make: praguecc },
     Preset {
         name: "linux-6-bbr",
         title: "Linux 6 with BBR (version 1)",
@@ -138,6 +139,7 @@ fn rfc() -> TcpParams {
             avoidance_counting: AvoidanceCounting::Bytes, grow_when: GrowWhen::WindowLimited,
             reduce_from: ReduceFrom::Flight, window_moderation: WindowModeration::Off, reduction: Reduction::AtOnce,
             flight_bound: Switch::Off, idle_restart: Switch::On, max_burst_segments: 0, window_limit_segments: 0,
+            window_limit_holds: WindowLimit::Flight,
         },
         controller: ControllerParams {
             law: LawName::Reno, law_table: Vec::new(), own_law: String::new(), own: Maker::default(),
@@ -164,7 +166,8 @@ fn rfc() -> TcpParams {
         undo: UndoParams {
             frto: Frto::Off, frto_peer_retransmissions: PeerRetransmissions::Ignore, eifel: Switch::Off, dsack: Switch::Off,
             spurious_response: SpuriousResponse::Halved, spurious_timer: SpuriousTimer::Std,
-            spurious_timer_step: Dur::from_secs(1), spurious_unlock: Switch::On, recovery_undo: RecoveryUndo::Off,
+            spurious_timer_step: Dur::from_secs(1), spurious_unlock: Switch::On, recovery_undo: Undo::Off,
+            timeout_undo: Undo::Off,
         },
         ecn: EcnParams {
             mode: EcnMode::Off, codepoint: Codepoint::Ect0, ecn_rules: EcnRules::default(),
@@ -268,6 +271,7 @@ fn linux_6() -> TcpParams {
         p.connection.mss = Size(1448);
         p.window.avoidance_counting = AvoidanceCounting::Segments;
         p.window.grow_when = GrowWhen::FullInRound;
+        p.window.window_limit_holds = WindowLimit::Window;
         p.window.reduce_from = ReduceFrom::Cwnd;
         p.recovery.detection = Detection::Rack;
         p.window.reduction = Reduction::PrrSafeAck;
@@ -284,7 +288,8 @@ fn linux_6() -> TcpParams {
         p.timers.rtt_sampling = RttSampling::PerSack;
         p.undo.dsack = Switch::On;
         p.undo.spurious_response = SpuriousResponse::Full;
-        p.undo.recovery_undo = RecoveryUndo::Both;
+        p.undo.recovery_undo = Undo::Both;
+        p.undo.timeout_undo = Undo::Both;
         p.receiver.delayed_ack = Dur::from_millis(40);
         p.receiver.quick_acks = 16;
         p.timers.window_probe = WindowProbe::AckBelow;
@@ -328,6 +333,10 @@ fn prague_0_5() -> TcpParams {
         ..PragueParams::default()
     };
     prague().with(|p| p.controller.prague = law)
+}
+
+fn praguecc() -> TcpParams {
+    prague().with(|p| p.controller.law = LawName::PragueCc)
 }
 
 fn linux_6_bbr() -> TcpParams {

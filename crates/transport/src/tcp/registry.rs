@@ -16,7 +16,7 @@ const OTHERS: &[Row] = rows! {
     "signal" "pert" "signal/gentle.rs";
     "signal" "pert-rem" "signal/rem.rs";
     "signal" "pert-pi" "signal/pi.rs";
-    "undo" "fast-recovery" "undo/fast_recovery.rs";
+    "undo" "last-reduction" "undo/last_reduction.rs";
     "detector" "tail-probe" "detect/tlp.rs";
     "reduction" "prr" "reduction/prr.rs";
     "reduction" "linux-2.4" "reduction/halving.rs";

@@ -444,7 +444,7 @@ impl Sender {
         if why == Trigger::Loss && self.optional.is_some() {
             match reduced_already {
                 true => self.forget_needless(),
-                false => self.remember_recovery(),
+                false => self.remember_recovery(p),
             }
         }
         if !reduced_already {
@@ -516,10 +516,11 @@ impl Sender {
         if self.episode_at == Time::NEVER {
             self.episode_at = now;
         }
-        let episode = self.spurious.on_expiry(self.phase);
+        let episode = self.spurious.on_expiry(self.phase, self.timeouts_in_a_row > 1);
         if episode == Episode::New {
             self.remember(p);
         }
+        let reduction = self.remember_timeout(p);
         let hold = match self.phase {
             // RFC 5681: the threshold is held when the same segment times out again; ns-2 halves every time.
             Phase::Timeout { .. } if repeated && p.timers.timeout_threshold == TimeoutThreshold::First => true,
@@ -557,6 +558,7 @@ impl Sender {
                 self.board.spare_sent_after(time);
             }
         }
+        self.begin_timeout_undo(reduction, p);
         self.tell_losses(now);
         self.timer = now + self.rtt.rto(p);
         self.retransmit_first_lost(p, line);

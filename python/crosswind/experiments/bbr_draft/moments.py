@@ -77,7 +77,6 @@ def configurations() -> dict[str, Scenario]:
     bucket = {"type": "tbf", "rate": "10 Mbit/s", "burst": f"{50 * PACKET_B} B"}
     policer = {"queue": bucket | {"queue": {"type": "droptail", "limit": f"{PACKET_B} B"}}}
     pause = [_sending(PAUSE_S, "off"), _sending(PAUSE_S + 0.02, "on")]
-    eifel = {"preset": "bbr3", "delayed_ack": "0 s", "frto": "off", "eifel": "on"}
     return {
         "limited": make(D0, 3, **_source(0.6 * D0.payload_mbps)),
         "limited, losses": make(D0, 3, line_keys=_lost(LOST), **_source(0.6 * D0.payload_mbps)),
@@ -90,8 +89,8 @@ def configurations() -> dict[str, Scenario]:
         "tokens": make(TOKENS, 60, sample="5 ms", line_keys=policer),
         "late in UP": make(D0, 3, line_keys=_late(LATE)),
         "spike in UP": make(D0, 5, line_keys=_spike(SPIKE_UP_S, "450 ms")),
-        "long spike in UP": make(D0, 5, line_keys=_spike(SPIKE_UP_S, "1500 ms"), tcp=eifel),
-        "long spike in Startup": make(D0, 5, line_keys=_spike(SPIKE_STARTUP_S, "1500 ms"), tcp=eifel),
+        "long spike in UP": make(D0, 5, line_keys=_spike(SPIKE_UP_S, "1500 ms")),
+        "long spike in Startup": make(D0, 5, line_keys=_spike(SPIKE_STARTUP_S, "1500 ms")),
         "pause": make(D0, 3, timeline=pause),
     }
 

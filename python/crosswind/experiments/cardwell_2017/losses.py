@@ -9,6 +9,11 @@ with retransmissions; so do the claims of it here.
 What may differ here: windows of 6.25 MB as in the replication; five repetitions. BIC and Westwood are those of the
 library with the recovery of Linux 6, Vegas is left out (that of Linux is not built). Where BBR collapses is
 contested: both counts are shown. Runs over a trace of a cellular link are not made.
+
+Two kinds of BBR: that of the paper paces. In Linux 4.11 pacing is left to the queue `fq` ("BBR must be used with the fq
+qdisc", says its source; a timer of TCP's own came with 4.13), and the scripts of the replication choose a congestion
+control and no queue. So its rows, from CA17 on, are those of BBR without pacing, which only the window of two
+products holds back.
 """
 
 from typing import Any
@@ -19,10 +24,11 @@ from crosswind import figures
 from crosswind.experiments.cardwell_2017 import study
 from crosswind.reproduce import Picture, Results, Scenario, measures
 
+PACED, UNPACED = "BBR", "BBR of 4.11"
 SWEEP = (0.001, 0.01, 0.1, 1, 2, 5, 10, 15, 20, 25, 30, 40, 50)
 LAW_LOSSES = {
     "CUBIC": SWEEP[:8],
-    "BBR": SWEEP,
+    UNPACED: SWEEP,
     "Reno": (0.001, 0.01, 0.1, 1, 2, 5, 10),
     "BIC": (0.001, 0.01, 0.1, 1, 2, 5, 10),
     "Westwood": (0.001, 0.01, 0.1, 1, 5, 10),
@@ -45,14 +51,15 @@ def _cell(law: str, loss: float, rate: str = FAST, rtt: float = 100, seconds: in
 
 
 def _cells() -> list[Cell]:
-    found = [_cell(law, p, seconds=MINUTE) for law in ("CUBIC", "BBR") for p in LAW_LOSSES[law]]
+    found = [_cell(law, p, seconds=MINUTE) for law in ("CUBIC", UNPACED) for p in LAW_LOSSES[law]]
+    found += [_cell(PACED, p, seconds=MINUTE) for p in SWEEP]
     found += [_cell(law, p, seconds=HALF) for law, losses in LAW_LOSSES.items() for p in losses]
     found += [_cell("CUBIC", p, rtt=r, seconds=TWO) for r in (2, 10, 100) for p in (0.01, 0.1, 1)]
-    found += [_cell("BBR", p, rtt=r, seconds=TWO) for r in (2, 10, 100) for p in (0.1, 1, 20, 50)]
-    found += [_cell(law, p, rtt=r, seconds=TWO) for law in ("CUBIC", "BBR") for r in (200, 500) for p in (0.1, 1)]
+    found += [_cell(UNPACED, p, rtt=r, seconds=TWO) for r in (2, 10, 100) for p in (0.1, 1, 20, 50)]
+    found += [_cell(law, p, rtt=r, seconds=TWO) for law in ("CUBIC", UNPACED) for r in (200, 500) for p in (0.1, 1)]
     found += [_cell("CUBIC", p, SLOW, seconds=HALF) for p in (0.1, 1)]
-    found += [_cell("BBR", p, SLOW, seconds=HALF) for p in (1, 20, 40, 50)]
-    return found + [_cell("BBR", p, SLOWEST, seconds=HALF) for p in (40, 50)]
+    found += [_cell(UNPACED, p, SLOW, seconds=HALF) for p in (1, 20, 40, 50)]
+    return found + [_cell(UNPACED, p, SLOWEST, seconds=HALF) for p in (40, 50)]
 
 
 CELLS = _cells()
@@ -80,13 +87,13 @@ def _rtts(law: str, rtts: tuple[float, ...], losses: tuple[float, ...]) -> dict[
 
 def _kept(r: Results, loss: float) -> float:
     """BBR's goodput over what a line of 100 Mbit/s could deliver at most (headers and losses taken off)."""
-    return r.mean(_cell("BBR", loss).name, "goodput") / (100.27 * 1448 / 1500 * (1 - loss / 100))
+    return r.mean(_cell(PACED, loss).name, "goodput") / (100.27 * 1448 / 1500 * (1 - loss / 100))
 
 
-def _knee(r: Results, column: str) -> float:
+def _knee(r: Results, column: str, law: str = UNPACED) -> float:
     """The smallest loss (%) at which BBR has less than half of what it has at 1 %."""
-    at_one = r.mean(_cell("BBR", 1).name, column)
-    below = [p for p in SWEEP if p > 1 and r.mean(_cell("BBR", p).name, column) < at_one / 2]
+    at_one = r.mean(_cell(law, 1).name, column)
+    below = [p for p in SWEEP if p > 1 and r.mean(_cell(law, p).name, column) < at_one / 2]
     return min(below, default=float("nan"))
 
 
@@ -102,28 +109,29 @@ CLAIMS: dict[str, Any] = {
     "CA1": _row("CUBIC", (0.1,), "goodput"),
     "CA2": _row("CUBIC", (1, 5), "goodput"),
     "CA3": {f"{p:g} %": (lambda r, p=p: _kept(r, p)) for p in (0.001, 0.01, 0.1, 1, 2, 5)},
-    "CA4": {"goodput at 20 %": measures.value(_cell("BBR", 20).name, "goodput", np.mean)},
+    "CA4": {"goodput at 20 %": measures.value(_cell(PACED, 20).name, "goodput", np.mean)},
     "CA15": _row("CUBIC", (0.001, 0.1, 1, 5, 10, 15)),
     "CA16": _row("CUBIC", (0.01, 2)),
-    "CA17": _row("BBR", (0.001, 0.01, 0.1, 1, 2, 5, 15, 20, 25, 40)),
-    "CA18": _row("BBR", (10, 30, 50)),
+    "CA17": _row(UNPACED, (0.001, 0.01, 0.1, 1, 2, 5, 15, 20, 25, 40)),
+    "CA18": _row(UNPACED, (10, 30, 50)),
     "CA19": _row("CUBIC", (0.001, 0.1, 1, 5), seconds=HALF),
-    "CA20": _row("BBR", (0.001, 0.01, 0.1, 1, 2, 5, 15, 20, 25, 40), seconds=HALF),
+    "CA20": _row(UNPACED, (0.001, 0.01, 0.1, 1, 2, 5, 15, 20, 25, 40), seconds=HALF),
     "CA21": _row("Reno", (0.001, 0.01, 0.1, 1, 2, 5, 10), seconds=HALF),
     "CA23": _row("Westwood", (0.001, 0.01, 5, 10), seconds=HALF),
     "CA24": {f"{law} {k}": v for law in ("Westwood", "BIC") for k, v in _row(law, (0.1, 1), seconds=HALF).items()},
     "CA25": _row("BIC", (0.001, 0.01, 2, 5, 10), seconds=HALF),
     "CA26": _rtts("CUBIC", (2, 10, 100), (0.01, 0.1, 1)),
-    "CA27": {f"{law}, {k}": v for law in ("CUBIC", "BBR") for k, v in _rtts(law, (200, 500), (0.1, 1)).items()},
-    "CA28": _rtts("BBR", (2, 10, 100), (0.1, 1, 20, 50)),
+    "CA27": {f"{law}, {k}": v for law in ("CUBIC", UNPACED) for k, v in _rtts(law, (200, 500), (0.1, 1)).items()},
+    "CA28": _rtts(UNPACED, (2, 10, 100), (0.1, 1, 20, 50)),
     "CA29": {
         **{f"CUBIC {k}": v for k, v in _row("CUBIC", (0.1, 1), rate=SLOW, seconds=HALF).items()},
-        **{f"BBR {k}": v for k, v in _row("BBR", (1, 20, 40, 50), rate=SLOW, seconds=HALF).items()},
+        **{f"BBR {k}": v for k, v in _row(UNPACED, (1, 20, 40, 50), rate=SLOW, seconds=HALF).items()},
     },
-    "CA30": _row("BBR", (40, 50), rate=SLOWEST, seconds=HALF),
+    "CA30": _row(UNPACED, (40, 50), rate=SLOWEST, seconds=HALF),
     "CA32": {
         "departures halve at": lambda r: _knee(r, "departures"),
         "goodput halves at": lambda r: _knee(r, "goodput"),
+        "goodput with pacing halves at": lambda r: _knee(r, "goodput", PACED),
     },
     "CA33": {f"{p:g} %": (lambda r, p=p: _formula(r, p)) for p in (0.1, 1, 2, 5)},
 }
@@ -133,9 +141,10 @@ def pictures(r: Results) -> list[Picture]:
     """What leaves the line, by loss: CUBIC and BBR in a minute."""
     book = study.STUDY.book
     ours = {
-        law: {f"{p:g} %": r.mean(_cell(law, p).name, "departures") for p in LAW_LOSSES[law]} for law in ("CUBIC", "BBR")
+        law: {f"{p:g} %": r.mean(_cell(law, p).name, "departures") for p in losses}
+        for law, losses in (("CUBIC", LAW_LOSSES["CUBIC"]), (PACED, SWEEP), (UNPACED, SWEEP))
     }
-    printed = {"CUBIC": book.numbers("CA15"), "BBR": book.numbers("CA17")}
+    printed = {"CUBIC": book.numbers("CA15"), UNPACED: book.numbers("CA17")}
     title = "What leaves a line of 100 Mbit/s, 100 ms, by random loss."
     return [figures.bars("losses", title, ours, "departures (Mbit/s)", printed, xlabel="loss")]
 

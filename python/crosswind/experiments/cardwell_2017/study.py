@@ -13,6 +13,8 @@ WINDOW_B = 6_250_000
 LAWS: dict[str, dict[str, Any]] = {
     "CUBIC": {"preset": "linux-6-cubic"},
     "BBR": {"preset": "linux-6-bbr"},
+    #: Before Linux 4.13 TCP has no timer to pace with, and the replication installs no `fq`: nobody paces.
+    "BBR of 4.11": {"preset": "linux-6-bbr", "pacing": "never", "bbr": {"refresh": "not-above"}},
     "Reno": {"preset": "linux-6"},
     "BIC": {"preset": "linux-6", "law": "bic"},
     "Westwood": {"preset": "linux-6", "law": "westwood"},

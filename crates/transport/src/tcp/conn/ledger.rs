@@ -141,6 +141,10 @@ impl Ledger {
     pub fn is_app_limited(&self) -> bool {
         self.limited_until > 0
     }
+    /// Bytes delivered so far.
+    pub fn delivered(&self) -> u64 {
+        self.delivered
+    }
 
     /// An ACK arrives that acknowledges everything below `ack`.
     pub fn begin(&mut self, now: Time, ack: u64) {

@@ -3,11 +3,12 @@
 //! Segments stand in a ring in sequence order. Each is touched a constant number of times in its life, whatever the window: SACK
 //! blocks are compared with the known ranges and only the difference is walked; loss boundary and cursor only move forward.
 
-use super::super::detect::delivered::{Fate, OnSacked};
+use super::super::detect::delivered::OnSacked;
 use super::super::params::SackAfterTimeout;
 use crosswind_base::Time;
 use std::collections::VecDeque;
 
+pub mod overdue;
 mod retransmissions;
 
 const SACKED: u8 = 1;
@@ -387,25 +388,6 @@ impl Scoreboard {
                 self.retransmit_cursor = self.retransmit_cursor.min(self.popped + i as u64);
             }
         }
-    }
-
-    /// Asks about each segment in order that is neither SACKed nor waiting to be retransmitted; those that are lost wait, also
-    /// when they have been retransmitted since. Returns whether there was one.
-    pub fn mark_lost_where(&mut self, mut fate: impl FnMut(&Sent) -> Fate) -> bool {
-        let mut any = false;
-        for i in 0..self.ring.len() {
-            let s = &self.ring[i];
-            if s.flags & SACKED != 0 || s.flags & (LOST | RETRANSMITTED) == LOST {
-                continue;
-            }
-            match fate(s) {
-                Fate::Keep => continue,
-                Fate::Stop => break,
-                Fate::Lost => any = true,
-            }
-            self.hold_lost_again(i);
-        }
-        any
     }
 
     /// The first segment was lost, perhaps once more although it was retransmitted: it waits. Returns whether there is one.

@@ -56,12 +56,3 @@ impl OnSacked for Delivered {
         }
     }
 }
-
-/// What is said of a segment that is looked at.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fate {
-    Keep,
-    Lost,
-    /// Neither this one nor any after it is to be looked at.
-    Stop,
-}

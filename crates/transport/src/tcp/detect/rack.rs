@@ -13,17 +13,17 @@
 //!
 //! **Deviations**: 1. The check by timestamps of section 6.2 step 2 is made where there are some and the ACK advances: one that does not echoes
 //! the last segment in order (RFC 7323 section 4.3), so a probe of the tail behind a hole would never count as delivered. Linux only asks
-//! whether the ACK came sooner than the least round trip. 2. The least round trip is that of the whole connection, the handshake included. 3. The ACK that ends a recovery is not searched for new losses: the next one is. 4. An ACK that shows a loss looks at every segment that left before: the work grows with the window.
+//! whether the ACK came sooner than the least round trip. 2. The least round trip is that of the whole connection, the handshake included. 3. The ACK that ends a recovery is not searched for new losses: the next one is.
 //!
 //! **Checked by**: `detect/rack_oracle.rs` (the pseudo-code over a plain list, on random traces); unit tests (window, factor, timeouts); `tests/linux6.rs`; the twins
 //! with a real kernel (docs/validation.md).
 
 use super::super::conn::scoreboard::Scoreboard;
+use super::super::conn::scoreboard::overdue::Overdue;
 use super::super::law::rtt_filter::RttFilter;
 use super::super::params::TcpParams;
 use super::super::undo::eifel::is_older;
 use super::super::{Ack, stamp};
-use super::delivered::Fate;
 use super::{Detect, Phase, RecoveryPolicy, Status, Verdict, View};
 use crosswind_base::{Dur, Time};
 
@@ -119,21 +119,8 @@ impl Rack {
     /// Section 6.2 step 5.
     fn detect(&mut self, now: Time, board: &mut Scoreboard, v: &View) -> bool {
         let wait = Dur(self.rtt.0 + self.reordering_window(board, v).0);
-        let newest = self.newest;
-        let mut deadline = Time::NEVER;
-        self.has_news = board.mark_lost_where(|s| {
-            if (s.sent_at, s.end()) >= newest {
-                // All that follow left later still, unless this one was retransmitted.
-                return if s.was_ever_retransmitted() { Fate::Keep } else { Fate::Stop };
-            }
-            let due = s.sent_at + wait;
-            if due <= now {
-                return Fate::Lost;
-            }
-            deadline = if deadline == Time::NEVER { due } else { deadline.max(due) };
-            Fate::Keep
-        });
-        self.deadline = deadline;
+        let found = board.mark_overdue(&Overdue { now, newest: self.newest, wait });
+        (self.has_news, self.deadline) = (found.has_losses, found.deadline);
         self.has_news
     }
 }

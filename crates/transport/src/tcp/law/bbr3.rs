@@ -34,6 +34,8 @@
 //! five rounds, 100 ms at most; CRUISE begins with the long-term cap as the short-term one; flights as they will be when the next segment
 //! leaves; too much loss is looked for on every ACK; no state comes back with an undo. Its response to ECN is `bbr3.ecn`, off
 //! in both: connections should not negotiate ECN then. 9. It counts marks by rounds, google by the flight of each ACK, and ends no Startup by them.
+//! 10. What an undo brings back is saved when an episode of losses begins, as the draft's prose and google have it; its routine for each loss would save
+//! again after the first has ended UP, and forget UP.
 //!
 //! **Checked by**: `law/bbr3_oracle.rs` (the draft's pseudo-code over plain variables on random paths; the number vectors of its rules),
 //! `crates/sim/tests/bbr3.rs`, `crosswind reproduce bbr-draft` (the example cases of the draft's appendix).
@@ -469,7 +471,10 @@ impl Controller for Bbr3 {
 
     fn reduce(&mut self, why: Trigger, _base: f64) {
         if why == Trigger::Timeout {
-            self.save_state_upon_loss();
+            // A timer that expires again belongs to the same episode.
+            if !self.has_saved {
+                self.save_state_upon_loss();
+            }
             self.was = Was::TimedOut;
             self.w.cwnd = self.mss();
         }
@@ -483,6 +488,10 @@ impl Controller for Bbr3 {
             Change::Restore { cwnd, .. } => self.w.cwnd = self.w.cwnd.max(cwnd),
             _ => self.w.apply(change),
         }
+    }
+
+    fn hear_delivered(&mut self, bytes: u64) {
+        self.heard_delivered = bytes;
     }
 
     fn undo(&mut self, _before: &Bbr3) {

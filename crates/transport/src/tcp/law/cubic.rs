@@ -218,9 +218,12 @@ impl Controller for Cubic {
         }
     }
 
-    /// Section 4.9: what a mistaken reduction took is given back unless the window has outgrown it.
+    /// Section 4.9: what a mistaken reduction took is given back unless the window has outgrown it. The kernel gives the window back alone:
+    /// the next climb begins with it (`tcp_reno_undo_cwnd`).
     fn undo(&mut self, before: &Cubic) {
-        if self.params.version != CubicVersion::Rfc9438 || self.w.cwnd < before.w.cwnd {
+        if self.params.version == CubicVersion::Linux6 {
+            self.w = before.w.clone();
+        } else if self.params.version != CubicVersion::Rfc9438 || self.w.cwnd < before.w.cwnd {
             *self = before.clone();
         }
     }

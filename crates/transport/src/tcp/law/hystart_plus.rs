@@ -19,9 +19,9 @@
 //! **Checked by**: `law/hystart_plus_oracle.rs` (the pseudo-code on random rounds; growth of 2 and 1.25 a round; a bump of one round).
 
 use super::super::Ack;
-use super::super::params::{Pacing, TcpParams, choice};
+use super::super::params::{TcpParams, choice};
 use super::window::Ramp;
-use super::{Change, Needs, Window};
+use super::{Change, Window};
 use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ impl SlowStartParams {
 
 /// What one ACK counts for, in segments.
 pub fn segments_per_ack(p: &TcpParams) -> f64 {
-    let is_paced = p.host.pacing != Pacing::Off || Needs::of(p).pacing;
+    let is_paced = crate::tcp::pace::is_asked(p);
     p.controller.hystart.segments_per_ack.unwrap_or(if is_paced { f64::INFINITY } else { 8.0 })
 }
 

@@ -36,6 +36,9 @@ pub mod ltcp;
 mod oracle;
 pub mod own;
 pub mod prague;
+pub mod praguecc;
+#[cfg(test)]
+mod praguecc_oracle;
 pub mod reno;
 #[cfg(test)]
 mod reno_oracle;
@@ -88,6 +91,8 @@ pub trait Controller: Clone {
     fn undo(&mut self, before: &Self) {
         *self = before.clone();
     }
+    /// So many bytes have been delivered: before an undo, for one whose row asks for rates, as the ACK in hand is still to come.
+    fn hear_delivered(&mut self, _bytes: u64) {}
     /// Bytes per second at which segments are to leave.
     fn pacing_rate(&self) -> Option<f64> {
         None
@@ -199,7 +204,11 @@ macro_rules! laws {
             fn on_ack(&mut self, s: &AckSample<'_>) {
                 match self {
                     Law::Reno(l) => l.on_ack(s),
-                    other => other.rarer_on_ack(s),
+                    _ => self.rarer_on_ack(s),
+                }
+                if s.limit < f64::INFINITY {
+                    let w = self.window_mut();
+                    w.cwnd = w.cwnd.min(s.limit);
                 }
             }
             fn grow(&mut self, a: &Ack) {
@@ -216,6 +225,9 @@ macro_rules! laws {
             }
             fn on_sent(&mut self, s: &SentFacts) {
                 match self { $(Law::$variant(l) => l.on_sent(s)),* }
+            }
+            fn hear_delivered(&mut self, bytes: u64) {
+                match self { $(Law::$variant(l) => l.hear_delivered(bytes)),* }
             }
             fn undo(&mut self, before: &Law) {
                 match (self, before) {
@@ -271,6 +283,7 @@ laws! {
     Ledbat(Box<ledbat::Ledbat>) "ledbat++" = |p| Box::new(ledbat::Ledbat::new(p)), "ledbat.rs";
     Dctcp(Box<dctcp::Dctcp>) "dctcp" + apart = |p| Box::new(dctcp::Dctcp::new(p)), "dctcp.rs";
     Prague(Box<prague::Prague>) "prague" + pacing + apart = |p| Box::new(prague::Prague::new(p)), "prague.rs";
+    PragueCc(Box<praguecc::PragueCc>) "praguecc" + pacing + recovery + apart = |p| Box::new(praguecc::PragueCc::new(p)), "praguecc.rs";
     Htcp(Box<htcp::Htcp>) "htcp" = |p| Box::new(htcp::Htcp::new(p)), "htcp.rs";
     Fast(Box<fast::Fast>) "fast" = |p| Box::new(fast::Fast::new(p)), "fast.rs";
     Cubic(Box<cubic::Cubic>) "cubic" = |p| Box::new(cubic::Cubic::new(p)), "cubic.rs";

@@ -264,6 +264,7 @@ impl Controller for Prague {
             self.end_round(s.nxt);
         }
         self.grow_by(s);
+        self.exact = self.exact.min(s.limit);
         if !matches!(s.phase, Phase::Recovery { .. }) {
             self.follow();
         }

@@ -25,6 +25,8 @@ pub struct AckSample<'a> {
     pub agreed: Agreed,
     /// Next byte to be sent for the first time: what ends a round that begins now.
     pub nxt: u64,
+    /// Bytes beyond which the host lets no window grow (Linux: `tcp_slow_start`, `tcp_cong_avoid_ai` and `bbr_set_cwnd` look at it).
+    pub limit: f64,
     /// Delivery rate, rounds, and least round trip: for controllers whose row asks for it.
     pub delivery: Option<&'a Delivery>,
 }
@@ -42,6 +44,7 @@ impl AckSample<'_> {
             in_flight: a.in_flight_before.saturating_sub(a.bytes),
             agreed: Agreed::Nothing,
             nxt: a.ack + a.in_flight_before.saturating_sub(a.bytes),
+            limit: f64::INFINITY,
             delivery: None,
         }
     }

@@ -9,7 +9,7 @@
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
-//! | `pacing` | - | `off` | bhandarkar-2006: `window` in TCP-LDP; a law that sets a rate (`bbr`) is paced always |
+//! | `pacing` | - | `off` | bhandarkar-2006: `window` in TCP-LDP; a law that sets a rate (`bbr`) is paced, unless `never` (Linux before 4.13, where the queue `fq` paces and nobody else) |
 //! | `pacing_burst` | - | `segment` | ours; `linux`: what is ready leaves at once until it fills 2^-10 s of the rate, two segments at least (one below 1.2 Mbit/s) |
 //!
 //! **Deviations**: 1. The first segment of a recovery leaves at once. 2. `window`: the round trip is smoothed as in rfc6298 over what the
@@ -70,6 +70,15 @@ pub struct Leaving {
     pub segments: u64,
 }
 
+/// Whether segments are paced.
+pub fn is_asked(p: &TcpParams) -> bool {
+    match p.host.pacing {
+        Pacing::Off => Needs::of(p).pacing,
+        Pacing::Never => false,
+        Pacing::ByPhase | Pacing::Window => true,
+    }
+}
+
 impl Pacer {
     pub fn asked_for(p: &TcpParams) -> Option<Pacer> {
         let pacer = Pacer {
@@ -81,7 +90,7 @@ impl Pacer {
             rtts: RttFilter::new(),
             is_wanted: Wanted::No,
         };
-        (p.host.pacing != Pacing::Off || Needs::of(p).pacing).then_some(pacer)
+        is_asked(p).then_some(pacer)
     }
     /// When the next segment may leave.
     pub fn next(&self) -> Time {

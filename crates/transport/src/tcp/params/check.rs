@@ -93,11 +93,13 @@ impl TcpParams {
         if undo.dsack.on() && !connection.sack.on() {
             return needs("dsack", "\"on\" with `sack = \"off\"`", "sack = \"on\"");
         }
-        if undo.recovery_undo == RecoveryUndo::Dsack && !undo.dsack.on() {
-            return needs("recovery_undo", "\"dsack\" with `dsack = \"off\"`", "dsack = \"on\"");
-        }
-        if undo.recovery_undo == RecoveryUndo::Timestamps && !connection.timestamps.on() {
-            return needs("recovery_undo", "\"timestamps\" with `timestamps = \"off\"`", "timestamps = \"on\"");
+        for (key, rule) in [("recovery_undo", undo.recovery_undo), ("timeout_undo", undo.timeout_undo)] {
+            if rule == Undo::Dsack && !undo.dsack.on() {
+                return needs(key, "\"dsack\" with `dsack = \"off\"`", "dsack = \"on\"");
+            }
+            if rule == Undo::Timestamps && !connection.timestamps.on() {
+                return needs(key, "\"timestamps\" with `timestamps = \"off\"`", "timestamps = \"on\"");
+            }
         }
         if sharing.share_rtt.on() && !timers.rto.hands_on_state() {
             let found = "\"on\" with another timer than that of Linux 2.4, the only one that hands its state on";

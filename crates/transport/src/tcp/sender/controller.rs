@@ -1,10 +1,10 @@
 //! What the controller is told of an ACK, and when its window may grow.
 
-use super::Sender;
+use super::{Sender, real};
 use crate::tcp::Ack;
 use crate::tcp::detect::{Detect, Phase, Verdict};
 use crate::tcp::law::{AckSample, Controller};
-use crate::tcp::params::{AvoidanceCounting, GrowWhen, TcpParams};
+use crate::tcp::params::{AvoidanceCounting, GrowWhen, TcpParams, WindowLimit};
 use crate::tcp::undo::DetectSpurious;
 use crosswind_base::Time;
 
@@ -15,6 +15,17 @@ pub(super) struct Found {
     /// Bytes held lost that were not before.
     pub lost: u64,
     pub may_grow: bool,
+}
+
+/// Bytes beyond which the host lets no window grow.
+#[inline]
+fn window_limit(p: &TcpParams) -> f64 {
+    match p.window.window_limit_holds {
+        WindowLimit::Window if p.window.window_limit_segments > 0 => {
+            f64::from(p.window.window_limit_segments) * real(p.connection.mss.0)
+        }
+        _ => f64::INFINITY,
+    }
 }
 
 impl Sender {
@@ -81,6 +92,7 @@ impl Sender {
             in_flight,
             agreed: self.ecn.agreed,
             nxt: self.nxt,
+            limit: window_limit(p),
             delivery: delivery.as_ref(),
         });
         if delivery.is_some() && self.law.holds_back() {
@@ -93,7 +105,13 @@ impl Sender {
     #[inline]
     pub(super) fn tell_controller_of_in_order(&mut self, a: &Ack, p: &TcpParams) {
         let may_grow = a.window_limited || p.window.grow_when == GrowWhen::Always;
-        self.law.on_ack(&AckSample { may_grow, agreed: self.ecn.agreed, nxt: self.nxt, ..AckSample::of(a) });
+        self.law.on_ack(&AckSample {
+            may_grow,
+            agreed: self.ecn.agreed,
+            nxt: self.nxt,
+            limit: window_limit(p),
+            ..AckSample::of(a)
+        });
         self.note_peak();
     }
 

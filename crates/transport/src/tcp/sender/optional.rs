@@ -1,5 +1,5 @@
 //! What few connections have, and others do not pay for: an early response, pacing, reductions over a round trip,
-//! HyStart, tail loss probes, undo of recoveries, and the alarms of detectors.
+//! HyStart, tail loss probes, undo of reductions, and the alarms of detectors.
 
 use super::caps::Reducing;
 use super::needless::Needless;
@@ -54,9 +54,6 @@ impl Optional {
     /// The retransmission timer has expired: nothing of a recovery goes on.
     pub(super) fn on_timeout(&mut self) {
         self.reducing.stop();
-        if let Some(n) = &mut self.needless {
-            n.forget();
-        }
         if let Some(t) = &mut self.probe {
             t.stop();
         }
@@ -164,7 +161,7 @@ impl Sender {
             self.congested(Trigger::Early, p, line);
         }
         self.continue_reduction(before, p);
-        self.undo_needless(before, a, line);
+        self.undo_recovery(before, a, line);
         let (nxt, Some(x)) = (self.nxt, &mut self.optional) else { return };
         if let Some(pacer) = &mut x.pacer {
             pacer.on_ack(a);

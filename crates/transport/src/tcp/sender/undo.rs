@@ -4,7 +4,7 @@ use super::{Line, PendingTimeout, Sender};
 use crate::tcp::conn::rtt::Estimate;
 use crate::tcp::detect::Phase;
 use crate::tcp::law::{Change, Controller, Law};
-use crate::tcp::params::{SpuriousResponse, SpuriousTimer, TcpParams};
+use crate::tcp::params::{SpuriousResponse, SpuriousTimer, TcpParams, Undo};
 use crate::tcp::undo::eifel::is_older;
 use crate::tcp::undo::{DetectSpurious, SpuriousVerdict};
 use crate::tcp::{Ack, stamp};
@@ -81,6 +81,9 @@ impl Sender {
     /// Asks the detector of spurious timeouts; returns whether the verdict has set the window.
     pub(super) fn respond_if_spurious(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) -> bool {
         self.lift_timer(a, p);
+        if self.undo_timeout(a, p, line) {
+            return false;
+        }
         let held_back = self.spurious.is_active();
         let mut verdict = self.spurious.on_ack(a);
         if verdict == SpuriousVerdict::ProbeWithNewData && !self.has_new_data(p) {
@@ -120,16 +123,21 @@ impl Sender {
             }
             SpuriousVerdict::Spurious => {
                 self.probe_budget = None;
-                self.stats.spurious_detected += 1;
-                line.note(EventKind::Spurious, self.una, 0, 0);
                 self.board.clear_lost();
                 self.respond(a, p);
-                let reached = self.memory.as_ref().map_or(0, |m| m.backoff);
-                self.rtt.on_spurious(a.rtt, reached, line.now(), p);
+                self.note_spurious_timeout(a, p, line);
                 self.phase = Phase::Open;
             }
         }
         true
+    }
+
+    /// Counted, told, and what the timer makes of it.
+    pub(super) fn note_spurious_timeout(&mut self, a: &Ack, p: &TcpParams, line: &mut impl Line) {
+        self.stats.spurious_detected += 1;
+        line.note(EventKind::Spurious, self.una, 0, 0);
+        let reached = self.memory.as_ref().map_or(0, |m| m.backoff);
+        self.rtt.on_spurious(a.rtt, reached, line.now(), p);
     }
 
     /// The first segment was lost. The probes themselves are not held lost (Linux), and what the timeout retransmitted is on
@@ -144,8 +152,8 @@ impl Sender {
     /// Window and threshold after a spurious timeout.
     fn respond(&mut self, a: &Ack, p: &TcpParams) {
         let flight = self.in_flight(p) as f64;
-        let Some(before) = self.memory.as_mut().and_then(|m| Some((m.law.take()?, m.flight))) else { return };
-        let (law, flight_before) = before;
+        let (own, flight_before) = self.memory.as_mut().map_or((None, 0.0), |m| (m.law.take(), m.flight));
+        let Some(law) = (if p.undo.timeout_undo == Undo::Off { own } else { self.take_remembered() }) else { return };
         let old = law.window().clone();
         let half = (old.cwnd() / 2.0).max(2.0 * old.mss());
         // What takes nothing of the reduction back leaves the law as the timeout has left it.
@@ -153,7 +161,7 @@ impl Sender {
             p.undo.spurious_response,
             SpuriousResponse::Full | SpuriousResponse::Avoidance | SpuriousResponse::Rfc4015
         ) {
-            self.law.undo(&law);
+            self.undo_law(&law);
         }
         let w = self.law.window();
         let (cwnd, ssthresh) = match p.undo.spurious_response {
@@ -180,6 +188,15 @@ impl Sender {
         {
             m.lift_above = self.nxt;
         }
+    }
+
+    /// The controller takes a reduction back.
+    pub(super) fn undo_law(&mut self, before: &Law) {
+        if let Some(ledger) = self.optional.as_mut().and_then(|x| x.ledger()) {
+            let delivered = ledger.delivered();
+            self.law.hear_delivered(delivered);
+        }
+        self.law.undo(before);
     }
 
     /// A reduction, or a wait, was a mistake: window and threshold in bytes.

@@ -37,7 +37,7 @@ impl Dsack {
 }
 
 impl DetectSpurious for Dsack {
-    fn on_expiry(&mut self, phase: Phase) -> Episode {
+    fn on_expiry(&mut self, phase: Phase, _: bool) -> Episode {
         match (self.open, phase) {
             (true, _) => Episode::Continued,
             (false, Phase::Timeout { .. }) => Episode::Refused,

@@ -38,7 +38,7 @@ pub fn is_older(a: u32, b: u32) -> bool {
 }
 
 impl DetectSpurious for Eifel {
-    fn on_expiry(&mut self, _: Phase) -> Episode {
+    fn on_expiry(&mut self, _: Phase, _: bool) -> Episode {
         if self.waiting { Episode::Continued } else { Episode::New }
     }
     fn start(&mut self, e: &Expiry) {

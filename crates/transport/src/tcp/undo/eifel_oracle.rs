@@ -48,7 +48,7 @@ fn every_verdict_is_that_of_the_pseudo_code() {
             let wire = (now + offset) as u32;
             if r.chance(0.3) {
                 plain.on_rto(now);
-                let fresh = ours.on_expiry(Phase::Timeout { high: 1 });
+                let fresh = ours.on_expiry(Phase::Timeout { high: 1 }, true);
                 assert_eq!(fresh == Episode::New, !ours.is_active(), "seed {seed} step {step}");
                 ours.start(&Expiry { high: now, retransmitted_end: 0, stamp: wire });
             } else {

@@ -14,14 +14,15 @@
 //! **Deviations**: 1. The response is the conservative one: the window stays at the halved threshold; nothing is
 //! restored. 2. A timeout while F-RTO or another timeout's recovery is under way is taken as genuine (rfc5682 step 1).
 //! 3. Linux, not the RFC: in the basic variant a second ACK that covers everything sent before the timeout is no proof,
-//! so that a timeout in a window of two is never found spurious. 4. `linux-6` does not look at a timer that expires again
-//! before there is news, which the kernel does.
+//! so that a timeout in a window of two is never found spurious. 4. `linux-6`: a timer that expires again before an ACK
+//! advances is looked at as well, also where the first expiry was in a recovery (`tcp_enter_loss`).
 //!
 //! **Checked by**: `tests/tapes/frto_*.tape` (claims J28 to J32), `undo/frto_oracle.rs` (every step on random ACKs).
 
 use super::super::Ack;
+use super::super::detect::Phase;
 use super::super::params::Frto as Variant;
-use super::{DetectSpurious, Expiry, SpuriousVerdict};
+use super::{DetectSpurious, Episode, Expiry, SpuriousVerdict};
 
 /// Where the algorithm stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -94,6 +95,17 @@ impl Frto {
 }
 
 impl DetectSpurious for Frto {
+    fn on_expiry(&mut self, phase: Phase, is_repeated: bool) -> Episode {
+        let is_fresh = match (self.variant, phase) {
+            (Variant::AnyOriginal, Phase::Open | Phase::Echo { .. }) => true,
+            (Variant::AnyOriginal, _) if is_repeated => return Episode::Continued,
+            (Variant::AnyOriginal, _) => false,
+            (_, phase) => !self.is_active() && !matches!(phase, Phase::Timeout { .. }),
+        };
+        self.stop();
+        if is_fresh { Episode::New } else { Episode::Refused }
+    }
+
     fn start(&mut self, e: &Expiry) {
         self.step = Step::First;
         (self.high, self.retransmitted_end) = (e.high, e.retransmitted_end);

@@ -131,12 +131,25 @@ fn a_timeout_within_another_episode_is_not_heard() {
     use super::{DetectSpurious, Episode, Expiry};
     use crate::tcp::detect::Phase;
     let fresh = || Frto::new(Variant::Basic);
-    assert_eq!(fresh().on_expiry(Phase::Open), Episode::New);
+    assert_eq!(fresh().on_expiry(Phase::Open, false), Episode::New);
     // The timer has expired before, and nobody is judging.
-    assert_eq!(fresh().on_expiry(Phase::Timeout { high: 9 }), Episode::Refused);
+    assert_eq!(fresh().on_expiry(Phase::Timeout { high: 9 }, true), Episode::Refused);
     // A verdict is still to come.
     let mut judging = fresh();
     judging.start(&Expiry { high: 9, retransmitted_end: 2, stamp: 0 });
     assert!(judging.is_active());
-    assert_eq!((judging.on_expiry(Phase::Open), judging.is_active()), (Episode::Refused, false));
+    assert_eq!((judging.on_expiry(Phase::Open, false), judging.is_active()), (Episode::Refused, false));
+}
+
+#[test]
+fn linux_hears_a_timer_that_expires_again_for_the_same_segment() {
+    use super::Episode;
+    use crate::tcp::detect::Phase;
+    // `tcp_enter_loss`: below Recovery, or after an expiry without progress.
+    let told = |phase, is_repeated| Frto::new(Variant::AnyOriginal).on_expiry(phase, is_repeated);
+    assert_eq!(told(Phase::Open, false), Episode::New);
+    assert_eq!(told(Phase::Echo { high: 9 }, false), Episode::New);
+    assert_eq!(told(Phase::Recovery { high: 9 }, false), Episode::Refused);
+    assert_eq!(told(Phase::Timeout { high: 9 }, false), Episode::Refused);
+    assert_eq!(told(Phase::Timeout { high: 9 }, true), Episode::Continued);
 }

@@ -4,12 +4,12 @@ pub mod dsack;
 pub mod eifel;
 #[cfg(test)]
 mod eifel_oracle;
-pub mod fast_recovery;
-#[cfg(test)]
-mod fast_recovery_oracle;
 pub mod frto;
 #[cfg(test)]
 mod frto_oracle;
+pub mod last_reduction;
+#[cfg(test)]
+mod last_reduction_oracle;
 
 use super::Ack;
 use super::detect::Phase;
@@ -57,8 +57,9 @@ pub enum Episode {
 
 /// Someone who decides after a timeout whether it was genuine.
 pub trait DetectSpurious {
-    /// The timer has expired in this phase. What is under way ends unless the episode is continued.
-    fn on_expiry(&mut self, phase: Phase) -> Episode {
+    /// The timer has expired in this phase, for the same segment as before if it is repeated. What is under way ends unless the episode is
+    /// continued.
+    fn on_expiry(&mut self, phase: Phase, _is_repeated: bool) -> Episode {
         let fresh = !self.is_active() && !matches!(phase, Phase::Timeout { .. });
         self.stop();
         if fresh { Episode::New } else { Episode::Refused }
@@ -106,8 +107,8 @@ macro_rules! spurious {
         }
 
         impl DetectSpurious for SpuriousDetector {
-            fn on_expiry(&mut self, phase: Phase) -> Episode {
-                match self { SpuriousDetector::Empty => Episode::Refused, $(SpuriousDetector::$variant(j) => j.on_expiry(phase)),* }
+            fn on_expiry(&mut self, phase: Phase, is_repeated: bool) -> Episode {
+                match self { SpuriousDetector::Empty => Episode::Refused, $(SpuriousDetector::$variant(j) => j.on_expiry(phase, is_repeated)),* }
             }
             fn start(&mut self, e: &Expiry) {
                 match self { SpuriousDetector::Empty => {} $(SpuriousDetector::$variant(j) => j.start(e)),* }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 /// First byte and time of each retransmission, the oldest first; also of some whose segment has been acknowledged, held
 /// lost or retransmitted since: those are found out when they come to the front.
 #[derive(Default, Debug)]
-pub(super) struct Retransmissions(VecDeque<(u64, Time)>);
+pub(super) struct Retransmissions(pub(super) VecDeque<(u64, Time)>);
 
 impl Scoreboard {
     /// The segment that starts at `start` is being retransmitted.
@@ -32,7 +32,7 @@ impl Scoreboard {
     }
 
     /// Position in the ring of the segment that left again then, if nothing has been heard of it since.
-    fn on_its_way(&self, (start, at): (u64, Time)) -> Option<usize> {
+    pub(super) fn on_its_way(&self, (start, at): (u64, Time)) -> Option<usize> {
         let i = self.find(start);
         self.ring.get(i).filter(|s| s.sent_at == at && s.flags & (SACKED | RETRANSMITTED) == RETRANSMITTED).map(|_| i)
     }

@@ -142,11 +142,10 @@ impl Bbr3 {
 
     pub(super) fn handle_lost_packet(&mut self, l: &Lost) {
         self.heard_delivered = l.delivered;
-        let begins_episode = self.was == Was::Open && !self.has_saved;
         if !self.loss_in_round {
             self.loss_round_delivered = l.delivered;
         }
-        if !self.loss_in_round || begins_episode {
+        if self.was == Was::Open && !self.has_saved {
             self.save_state_upon_loss();
         }
         self.loss_in_round = true;

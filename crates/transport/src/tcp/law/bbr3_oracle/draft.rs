@@ -549,11 +549,12 @@ impl Draft {
     /// `p` has been marked lost; `lost` packets have been since it was sent.
     pub(super) fn handle_lost_packet(&mut self, p: &P, lost: u64, delivered: u64, now: u64) {
         (self.now, self.c_delivered) = (now, delivered * SMSS as u64);
-        let first_of_episode = self.phase == "open" && !self.saved_now;
         if !self.is_loss_in_round {
             self.loss_round_delivered = self.c_delivered;
         }
-        if !self.is_loss_in_round || first_of_episode {
+        // "Saving State Upon Loss Recovery": at the start of an episode. NoteLoss would do so again at the second loss, as entering DOWN
+        // clears is_loss_in_round, and forget the state to go back to.
+        if self.phase == "open" && !self.saved_now {
             self.save_state_upon_loss();
         }
         self.is_loss_in_round = true;
