@@ -5,7 +5,7 @@ compiled into one copy of the code, below target/mutants, where the environment 
 costs a run of the tests and no build. The sample is random but seeded, with a share for each room. Survivors that
 docs/mutants.md explains are counted apart.
 
-python tools/mutants.py [--seconds 600] [--seed 1] [--only ROOM] [--file PART]
+python tools/mutants.py [--seconds 600] [--seed 1] [--only ROOM] [--named PATTERN]
 """
 
 from __future__ import annotations
@@ -107,14 +107,14 @@ def written(files: dict[str, str]) -> None:
         old.unlink()
 
 
-def possible(room: str, only: str | None, files: dict[str, str]) -> list[Mutant]:
+def possible(room: str, only: str, files: dict[str, str]) -> list[Mutant]:
     """All mutants of a room that can stand beside the original: those in a function that runs, and in no other."""
     command = ["cargo", "mutants", "--list", "--json", "--exclude-re", LEFT_OUT]
     command += [*(x for f in ROOMS[room][0] for x in ("-f", f)), *(x for f in LEFT_OUT_FILES for x in ("-e", f))]
     told = subprocess.run(command, cwd=TREE, capture_output=True, text=True, check=True).stdout
     found = []
     for m in json.loads(told or "[]"):
-        if m["function"] is None or only not in (None, Path(m["file"]).name):
+        if m["function"] is None or not re.search(only, m["name"]):
             continue
         text = files[m["file"]]
         function = spanned(text, m["function"]["span"])
@@ -264,7 +264,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", choices=list(ROOMS), help="one of the rooms")
-    parser.add_argument("--file", help="the mutants of files with this name alone")
+    parser.add_argument("--named", default="", help="only mutants whose line in the list has this regular expression")
     parser.add_argument("--sample", type=int, default=300, help="how many are compiled at a time")
     parser.add_argument("--jobs", type=int, default=1, help="mutants that are tried at the same time")
     options = parser.parse_args()
@@ -273,7 +273,7 @@ def main() -> int:
     shares: list[list[Mutant]] = []
     sizes: dict[str, int] = {}
     for room in ROOMS if options.only is None else [options.only]:
-        some = possible(room, options.file, files)
+        some = possible(room, options.named, files)
         print(f"{room}: {len(some)} mutants", flush=True)
         random.Random(f"{options.seed} {room}").shuffle(some)
         shares.append(some)
@@ -288,7 +288,7 @@ def main() -> int:
                 if word is not None:
                     results[m.room][word] += 1
                     results[m.room]["caught"] += word == "kept"
-                if word in ("missed", "explained"):
+                if word in ("missed", "explained", "kept"):
                     print(f"{word} {m.name}", flush=True)
                 if m.number % 25 == 0:
                     print(f"  {m.number} of {len(sample.mutants)}, {until - time.monotonic():.0f} s left", flush=True)

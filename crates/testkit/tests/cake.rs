@@ -12,6 +12,7 @@ use crosswind_testkit::bench::{Entry, Log, packet};
 use crosswind_testkit::oracle::cake::{Arrival, Cake as Oracle, Tin};
 use crosswind_testkit::oracle::codel::Waiting;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -219,6 +220,20 @@ fn eight_ways_let_flows_meet_as_often_as_chance_has_it() {
         }
         let (share, error) = (met as f64 / f64::from(trials), (p * (1.0 - p) / f64::from(trials)).sqrt());
         assert!((share - p).abs() <= 3.0 * error.max(1.0 / f64::from(trials)), "{n} flows: {share}, expected {p}");
+    }
+}
+
+#[test]
+fn hosts_fall_into_places_as_chance_has_it_and_otherwise_at_the_other_end() {
+    for seed in 0..4 {
+        let salt = Salt(Streams::new(seed).named("hash").bits());
+        let hashes = |end: usize| (0..1024).map(|host| salt.of_host(host, end)).collect::<Vec<u32>>();
+        for of in [0, 1].map(hashes) {
+            // 1024 hosts in as many places: 1 - 1/e of them, 647, are taken; the standard deviation is ten.
+            let taken = of.iter().map(|h| h % 1024).collect::<BTreeSet<u32>>().len();
+            assert!((600..=694).contains(&taken), "seed {seed}: {taken}");
+        }
+        assert_eq!(hashes(0).iter().zip(hashes(1)).filter(|(a, b)| **a == *b).count(), 0, "seed {seed}");
     }
 }
 

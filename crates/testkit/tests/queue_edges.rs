@@ -85,3 +85,45 @@ fn a_pi_controller_holds_its_limit_and_marks_who_may_be_marked() {
         assert_eq!(pi(ecn, 1.0).arrive(Time(1_000_000), 1000, packet), outcome, "{ecn}, {packet:?}");
     }
 }
+
+#[test]
+fn a_class_counts_what_it_has_sent_and_how_long_that_waited() {
+    let class = json!({ "all": { "prio": 0, "queue": {} } });
+    let mut b = bench(&json!({ "type": "prio", "default": "all", "class": class }));
+    assert_eq!([1000, 500].map(|len| b.arrive(Time::ZERO, len, Ecn::NotEct)), [Outcome::Admitted; 2]);
+    assert_eq!(b.depart(Time(3_000_000)), Some(0));
+    let mut told = Report::default();
+    b.disc.report(&mut told);
+    let [(_, totals, holds)] = &told.classes[..] else { panic!("one class") };
+    assert_eq!([totals.arrived_bytes, totals.sent_bytes, holds.bytes], [1500, 1000, 500]);
+    assert_eq!((totals.sent_packets, totals.queue_delay_ns.mean()), (1, 3e6));
+}
+
+#[test]
+fn a_filter_of_another_rate_wants_to_be_asked_at_once_if_a_packet_waits() {
+    let ms = |t: u64| Time(t * 1_000_000);
+    let mut b = bench(&json!({ "type": "tbf", "rate": "8 kbit/s", "burst": "1000 B" }));
+    (0..2).for_each(|_| assert_eq!(b.arrive(ms(0), 1000, Ecn::NotEct), Outcome::Admitted));
+    assert_eq!((b.depart(ms(0)), b.disc.next_wake()), (Some(0), None));
+    b.change(ms(0), &json!({ "burst": "1000 B" }));
+    assert_eq!(b.disc.next_wake(), None, "nobody has asked in vain");
+    assert_eq!((b.depart(ms(0)), b.disc.next_wake()), (None, Some(ms(1000))));
+    b.change(ms(100), &json!({ "rate": "80 kbit/s" }));
+    assert_eq!(b.disc.next_wake(), Some(ms(100)));
+    // A tenth of the packet is paid for at the old rate; the rest takes 90 ms at the new one.
+    assert_eq!((b.depart(ms(100)), b.disc.next_wake()), (None, Some(ms(190))));
+    assert_eq!(b.depart(ms(190)), Some(1));
+}
+
+#[test]
+fn a_packet_that_finds_the_queue_of_a_filter_full_costs_no_credit() {
+    let queue = json!({ "limit": "1 packet" });
+    let filter = json!({ "type": "tbf", "rate": "8 kbit/s", "burst": "1000 B", "metered": "arrival", "queue": queue });
+    let mut b = bench(&filter);
+    assert_eq!([0, 1].map(|_| b.arrive(Time::ZERO, 1000, Ecn::NotEct)), [Outcome::Admitted, FULL]);
+    assert_eq!(b.depart(Time::ZERO), Some(0));
+    // A second later the bucket is full again.
+    let later = Time(1_000_000_000);
+    assert_eq!(b.arrive(later, 1000, Ecn::NotEct), Outcome::Admitted);
+    assert_eq!(b.depart(later), Some(2));
+}

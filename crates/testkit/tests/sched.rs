@@ -304,6 +304,8 @@ fn trees_and_filters_that_make_no_sense_are_refused_with_the_reason() {
     allowed["default"] = "b".into();
     allowed["oversubscription"] = "allow".into();
     registry::normalise(Kind::Queue, &allowed, "q").expect("as Linux lets it");
+    let one_size = htb(json!({"a": k(1)}), json!([{"class": "a", "size_min": "8 B", "size_max": "8 B"}]));
+    registry::normalise(Kind::Queue, &one_size, "q").expect("packets of one size");
 }
 
 #[test]

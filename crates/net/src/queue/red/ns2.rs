@@ -360,7 +360,7 @@ impl Ns2 {
             return Verdict::Pass;
         }
         let p_b = self.p_b();
-        if rng.uniform() > self.p_a(p_b, a.len) {
+        if !rng.chance(self.p_a(p_b, a.len)) {
             return Verdict::Pass;
         }
         self.restart_count();
@@ -420,6 +420,13 @@ mod tests {
         // RTT = 3 (20 ms + 0.8 ms) = 62.4 ms counts as 100 ms: 1 - exp(-1/1250).
         assert!((p.weight(LINK) - (1.0 - (-1.0f64 / 1250.0).exp())).abs() < 1e-12);
         assert_eq!(p.lowest_max_p(BitRate(100_000_000)), 0.0008);
+    }
+
+    #[test]
+    fn a_min_th_alone_brings_a_max_th_of_three_times_it() {
+        let alone = Ns2Params { min_th: Some(Limit::Packets(5)), ..Ns2Params::default() };
+        alone.check().expect("max_th is 7500 B");
+        assert_eq!(alone.thresholds(LINK.rate), (2500.0, 7500.0));
     }
 
     #[test]

@@ -58,7 +58,7 @@ impl DsRed {
         self.count += 1;
         let p_b = p.max_p * (self.avg - p.min_th) / (p.max_th - p.min_th);
         let p_a = p_b / (1.0 - self.count as f64 * p_b);
-        if rng.uniform() > p_a {
+        if !rng.chance(p_a) {
             return Verdict::Pass;
         }
         self.count = 0;
@@ -77,5 +77,24 @@ impl DsRed {
 
     pub fn avg_packets(&self) -> f64 {
         self.avg
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::queue::Backlog;
+    use crosswind_base::Streams;
+
+    #[test]
+    fn an_average_at_the_upper_threshold_drops_early_and_one_above_it_always() {
+        // With a weight of 1 the average is the queue.
+        let p = Profile { min_th: 2.0, max_th: 4.0, max_p: 1e-9, w_q: 1.0, packets_per_s: 0.0 };
+        let forced = Verdict::Signal(DropReason::ForcedDrop);
+        for (packets, verdict) in [(2, Verdict::Pass), (4, Verdict::Pass), (5, forced)] {
+            let mut law = DsRed::new(p);
+            law.observe(&Arrival { backlog: Backlog { bytes: 0, packets }, len: 1000, now: Time::ZERO });
+            assert_eq!(law.decide(&mut Streams::new(1).named("red")), verdict, "{packets} packets");
+        }
     }
 }

@@ -171,6 +171,28 @@ fn the_careful_sender_holds_every_other_segment_back() {
 }
 
 #[test]
+fn an_ack_of_new_data_begins_the_count_of_duplicates_anew_although_it_reports_a_hole() {
+    // RFC 6675 section 5, DupAcks. Segments so short that their number alone tells of a loss; in slow start nothing waits.
+    const SHORT: u64 = 200;
+    let (mut ours, _, v) = after_duplicates(Wait::Timer, 0);
+    let mut board = Scoreboard::default();
+    (0..FLIGHT).for_each(|i| board.push(i * SHORT, SHORT as u32, Time::ZERO));
+    let duplicate = |ours: &mut DelayedResponse, board: &mut Scoreboard, i: u64, una: u64| {
+        let sacked = board.sack((i * SHORT, (i + 1) * SHORT), 0, &mut false);
+        let a = Ack { ack: una, sacked, duplicate: true, slow_start: true, ..Ack::default() };
+        ours.on_ack(&a, &[], board, &View { una, nxt: FLIGHT * SHORT, ..v })
+    };
+    assert_eq!([1, 2].map(|i| duplicate(&mut ours, &mut board, i, 0)), [Verdict::Nothing; 2]);
+    let una = 3 * SHORT;
+    board.ack_to(una, 0);
+    let sacked = board.sack((4 * SHORT, 5 * SHORT), 0, &mut false);
+    let both = Ack { ack: una, bytes: una, sacked, ..Ack::default() };
+    ours.on_ack(&both, &[], &mut board, &View { una, nxt: FLIGHT * SHORT, ..v });
+    let verdicts = [5, 6, 7].map(|i| duplicate(&mut ours, &mut board, i, una));
+    assert_eq!(verdicts, [Verdict::Nothing, Verdict::Nothing, Verdict::Loss]);
+}
+
+#[test]
 fn only_ncr_goes_on_with_what_was_in_flight_when_its_wait_ends_well() {
     let resumed = Verdict::Resumed { flight: FLIGHT * MSS };
     for (wait, duplicates, expected) in [

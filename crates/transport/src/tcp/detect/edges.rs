@@ -62,16 +62,18 @@ fn duplicates_release_segments_before_a_recovery_as_each_variant_does() {
 }
 
 #[test]
-fn an_ack_in_a_recovery_of_rack_is_partial_only_when_it_advances() {
-    let p = preset("linux-6").expect("a preset");
-    let verdict = |bytes: u64| {
-        let (mut rack, mut board) = (Rack::new(&p), Scoreboard::default());
+fn an_ack_in_a_recovery_is_partial_only_when_it_advances() {
+    fn verdict(mut detector: impl Detect, bytes: u64) -> Verdict {
+        let mut board = Scoreboard::default();
         (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
         let a = Ack { ack: 1 + bytes, bytes, duplicate: bytes == 0, ..Ack::default() };
         let v = View { una: 1 + bytes, ..view(8001, Phase::Recovery { high: 8001 }) };
-        rack.on_ack(&a, &[], &mut board, &v)
-    };
-    assert_eq!((verdict(MSS), verdict(0)), (Verdict::Partial { deflate: 0 }, Verdict::Nothing));
+        detector.on_ack(&a, &[], &mut board, &v)
+    }
+    for (bytes, expected) in [(MSS, Verdict::Partial { deflate: 0 }), (0, Verdict::Nothing)] {
+        assert_eq!(verdict(Rack::new(&preset("linux-6").expect("a preset")), bytes), expected);
+        assert_eq!(verdict(Sack::default(), bytes), expected);
+    }
 }
 
 #[test]
@@ -134,15 +136,18 @@ fn only_what_was_sent_once_is_a_sample() {
 }
 
 #[test]
-fn fack_finds_losses_from_the_guard_on() {
-    for (recovery_point, verdict) in [(1, Verdict::Loss), (2, Verdict::Nothing)] {
-        let (mut fack, mut board) = (Fack::default(), Scoreboard::default());
+fn losses_are_found_from_the_recovery_point_on() {
+    fn verdict(mut detector: impl Detect, recovery_point: u64) -> Verdict {
+        let mut board = Scoreboard::default();
         (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
         let block = (1001, 8001);
         let sacked = board.sack(block, 0, &mut Delivered::default());
         let a = Ack { ack: 1, sacked, duplicate: true, ..Ack::default() };
-        let v = View { recovery_point, ..view(8001, Phase::Open) };
-        assert_eq!(fack.on_ack(&a, &[block], &mut board, &v), verdict, "recovery point {recovery_point}");
+        detector.on_ack(&a, &[block], &mut board, &View { recovery_point, ..view(8001, Phase::Open) })
+    }
+    for (recovery_point, expected) in [(1, Verdict::Loss), (2, Verdict::Nothing)] {
+        assert_eq!(verdict(Fack::default(), recovery_point), expected, "recovery point {recovery_point}");
+        assert_eq!(verdict(Sack::default(), recovery_point), expected, "recovery point {recovery_point}");
     }
 }
 
@@ -201,6 +206,7 @@ fn a_partial_ack_deflates_by_what_it_acknowledges_less_one_segment() {
             let v = View { una, ..v };
             let verdict = detector.on_ack(&Ack { ack: una, bytes: acked * MSS, ..Ack::default() }, &[], &mut board, &v);
             assert_eq!(verdict, Verdict::Partial { deflate: off * MSS }, "{rules:?} {dups} {acked}");
+            assert!(!detector.status().is_quiet, "there are duplicates to be forgotten");
             // The first that is left is held lost.
             let in_flight = (8 - acked - 1 - left) * MSS;
             assert_eq!(detector.in_flight(&board, &v), in_flight, "{rules:?}: {dups} duplicates, {acked} acknowledged");

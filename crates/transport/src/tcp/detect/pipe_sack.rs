@@ -61,11 +61,10 @@ impl PipeSack {
         self.hole = 0;
     }
 
-    /// Adds blocks above `una`; returns whether the record changed.
+    /// Adds blocks above `una`; returns whether the record grew, if `una` has not moved.
     fn update(&mut self, una: u64, blocks: &[(u64, u64)]) -> bool {
         let size = |r: &[(u64, u64)]| r.iter().map(|x| x.1 - x.0).sum::<u64>();
         let before = size(&self.ranges);
-        let dropped = self.ranges.iter().any(|r| r.0 < una);
         self.ranges.retain(|r| r.1 > una);
         if let Some(r) = self.ranges.first_mut() {
             r.0 = r.0.max(una);
@@ -80,7 +79,7 @@ impl PipeSack {
             }
             self.ranges.splice(start..end, [(nl, nr)]);
         }
-        dropped || size(&self.ranges) != before
+        size(&self.ranges) != before
     }
 
     fn on_ack_open(&mut self, a: &Ack, blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {

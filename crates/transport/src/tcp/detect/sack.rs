@@ -25,6 +25,12 @@ pub struct Sack {
     dups: u32,
 }
 
+impl Sack {
+    fn count(&mut self, a: &Ack) {
+        self.dups = if a.bytes > 0 { 0 } else { self.dups + (a.sacked > 0) as u32 };
+    }
+}
+
 impl Detect for Sack {
     #[inline]
     fn status(&self) -> Status {
@@ -32,7 +38,7 @@ impl Detect for Sack {
     }
 
     fn on_ack(&mut self, a: &Ack, _blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
-        self.dups = if a.bytes > 0 { 0 } else { self.dups + (a.sacked > 0) as u32 };
+        self.count(a);
         match v.phase {
             Phase::Recovery { high } if v.una >= high => return Verdict::Recovered,
             Phase::Recovery { .. } => {
@@ -67,7 +73,7 @@ impl Detect for Sack {
 
 impl Delay for Sack {
     fn note(&mut self, a: &Ack, _blocks: &[(u64, u64)], _board: &mut Scoreboard, _v: &View) {
-        self.dups = if a.bytes > 0 { 0 } else { self.dups + (a.sacked > 0) as u32 };
+        self.count(a);
     }
     fn declare(&mut self, board: &mut Scoreboard, v: &View) -> Verdict {
         let by_sack = board.mark_lost_by_sack(v.dupthresh, v.mss);

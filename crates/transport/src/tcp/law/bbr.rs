@@ -279,7 +279,7 @@ impl Bbr {
     /// What will be in flight when the next segment leaves.
     fn at_departure(&self, in_flight: u64, now: Time, d: &Delivery) -> f64 {
         let burst = if self.pacing_gain > 1.0 { self.burst() * self.w.mss } else { 0.0 };
-        let until = if d.departs_at > now { d.departs_at.since(now).as_secs_f64() } else { 0.0 };
+        let until = d.departs_at.since(now).as_secs_f64();
         (in_flight as f64 + burst - self.rate() * until).max(0.0)
     }
 

@@ -211,9 +211,28 @@ fn a_queue_above_the_target_or_a_step_of_a_packet_moves_the_price_as_before() {
         rem.probability(queueing(delay_ms, change_ms));
         rem.price
     };
-    for (delay_ms, change_ms) in [(2.0, 0.0), (1.5, 0.1), (0.5, 0.6), (0.5, -0.6)] {
+    for (delay_ms, change_ms) in [(2.0, 0.0), (1.5, 0.1), (0.5, 0.6), (0.5, -0.6), (0.5, 0.5), (0.5, -0.5)] {
         let [a, b] = [Unchanged::Equal, Unchanged::WithinResolution].map(|u| prices(u, delay_ms, change_ms));
         assert_eq!(a, b, "{delay_ms} {change_ms}");
+    }
+    assert_eq!(
+        prices(Unchanged::WithinResolution, 0.5, -0.4),
+        10.0 * 0.999,
+        "less than the resolution, below the target"
+    );
+}
+
+#[test]
+fn changes_beyond_the_classes_count_in_the_last_of_them() {
+    for change_ms in [1e-4, 1.0, 999.0, 1000.0, 5000.0] {
+        let mut rem = Rem::new(RemParams::default());
+        rem.probability(queueing(0.0, change_ms));
+        // A millisecond above the target, twice the change, and it stays there: 0.02 * 0.8 a sample.
+        let [first, second] = [0, 1].map(|_| {
+            rem.probability(queueing(2.0 * change_ms + 1.0, 0.0));
+            rem.price
+        });
+        assert!((second - first - 0.016).abs() < 1e-6, "{change_ms} ms: {}", second - first);
     }
 }
 

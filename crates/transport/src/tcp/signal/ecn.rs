@@ -165,6 +165,9 @@ mod tests {
         let asks = |una: u64, phase: Phase| echo.congested_beyond_point(&a, &view(una, phase));
         assert!(!asks(5001, Phase::Open) && asks(5002, Phase::Open));
         assert!(asks(1, Phase::Timeout { high: 9001 }));
+        assert!(!echo.congested_beyond_point(&Ack::default(), &view(5002, Phase::Open)), "without a mark");
+        let other = EcnEcho { answers: EchoAnswers::default(), ..echo.clone() };
+        assert!(!other.congested_beyond_point(&a, &view(5002, Phase::Open)) && other.congested(&a));
         assert!(!EcnEcho { is_deaf: true, ..echo.clone() }.congested(&a));
     }
 

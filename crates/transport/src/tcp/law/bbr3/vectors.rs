@@ -42,6 +42,16 @@ fn the_long_term_cap_falls_to_the_flight_or_to_seven_tenths_of_the_target() {
 }
 
 #[test]
+fn rates_are_shown_in_bits_a_second_and_caps_where_there_are_some() {
+    let mut b = on_path(1e6, 100.0);
+    b.bw_shortterm = 5e5;
+    let mut shown = Vec::new();
+    b.sample(&mut |name, v| shown.push((name, v)));
+    let value = |name: &str| shown.iter().find(|s| s.0 == name).map(|s| s.1);
+    assert_eq!(["path_rate_bps", "rate_cap_bps", "flight_cap_bytes"].map(value), [Some(8e6), Some(4e6), None]);
+}
+
+#[test]
 fn the_short_term_rate_loses_three_tenths_a_round_but_not_what_was_delivered() {
     for (latest, expected) in [(2.0, [7.0, 4.9, 3.43]), (6.0, [7.0, 6.0, 6.0])] {
         let mut b = on_path(10.0, 100.0);
