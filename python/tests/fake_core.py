@@ -98,10 +98,11 @@ class FakeCore:
                         failed.append((i, rep, "internal error: no way out"))
                         continue
                     self.finished += 1
-                one_run(table, i, rep, reps_total, json.loads(text), seed)
-                done += 1
-                if progress is not None:
-                    progress(done, total)
+                    # Whoever sees that it is finished finds it there, and told.
+                    one_run(table, i, rep, reps_total, json.loads(text), seed)
+                    done += 1
+                    if progress is not None:
+                        progress(done, total)
         columns = {k: {c: column(v) for c, v in t.items()} for k, t in table.items()}
         return {"tables": columns, "failed": failed, "interrupted": interrupted}
 

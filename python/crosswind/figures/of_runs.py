@@ -202,6 +202,8 @@ def _sequence_pictures(runs: Runs) -> list[Picture]:
 def _spread_pictures(runs: Runs, colours: Mapping[str, int]) -> list[Picture]:
     """Goodput and elapsed time over the repetitions, configuration by configuration."""
     flows = runs.generators()
+    if flows.is_empty():  # interrupted before the first run was finished
+        return []
     key = "name" if flows["name"].n_unique() <= LINES_SHOWN else "group"
     out = []
     for column, name, what in (
