@@ -18,6 +18,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("py", &["base", "net", "transport", "record", "sim", "emu"]),
     // Only ever a dependency of tests.
     ("testkit", &["base", "net", "transport"]),
+    ("lab", &["base", "record", "sim", "transport"]),
 ];
 
 /// Crates that are told the time and may not reach for threads, files or sockets, not even through others.

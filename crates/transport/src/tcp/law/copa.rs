@@ -73,7 +73,7 @@ impl Least {
     }
     pub(super) fn take(&mut self, window: f64, now: f64, value: f64) {
         let (new, best) = ((now, value), &mut self.0);
-        if value <= best[0].1 {
+        if value <= best[0].1 || now - best[2].0 > window {
             *best = [new; 3];
             return;
         }
