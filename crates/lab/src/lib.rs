@@ -5,15 +5,15 @@
 //! [`Run`] holds every datagram that they sent, every reduction of their windows, and the tables of Crosswind.
 //!
 //! ```no_run
-//! use crosswind_lab::{Lab, Stack};
-//! # fn my_stack(role: crosswind_lab::Role, rng: crosswind_lab::Rng) -> Box<dyn Stack> { unimplemented!() }
-//! # fn main() -> Result<(), crosswind_lab::Error> {
-//! let lab = Lab::toml(include_str!("../tests/share.toml"))?.seed(1).stack("mine", |_, role, rng| my_stack(role, rng));
-//! let run = lab.assert_repeatable(3);
-//! run.flow("mine").goodput_mbit().assert_within(3.0..=7.0);
-//! run.flow("mine").longest_burst(std::time::Duration::from_micros(100)).assert_at_most(10.0);
-//! # Ok(())
-//! # }
+//! use crosswind_lab::{Error, Lab, Rng, Role, Stack};
+//!
+//! fn shares_a_bottleneck(mine: fn(Role, Rng) -> Box<dyn Stack>) -> Result<(), Error> {
+//!     let lab = Lab::toml(include_str!("../tests/share.toml"))?.seed(1).stack("mine", move |_, role, rng| mine(role, rng));
+//!     let run = lab.assert_repeatable(3);
+//!     run.flow("mine").goodput_mbit().assert_within(3.0..=7.0);
+//!     run.flow("mine").longest_burst(std::time::Duration::from_micros(100)).assert_at_most(10.0);
+//!     Ok(())
+//! }
 //! ```
 //!
 //! Which keys a scenario has is told by Crosswind's reference; `transport = { type = "mine", .. }` gives a flow to the stack of that
