@@ -6,6 +6,9 @@
 
 #![expect(clippy::duplicate_mod, reason = "one driver of QUIC stacks, compiled for each of them")]
 
+#[macro_use]
+#[path = "quic/congestion.rs"]
+mod congestion;
 #[cfg(feature = "noq")]
 pub mod noq;
 #[cfg(feature = "quinn")]

@@ -23,49 +23,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Which of the stack's own congestion controllers runs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Congestion {
-    #[default]
-    Cubic,
-    Newreno,
-    /// It draws numbers that no seed reaches: see `unrepeatable`.
-    Bbr,
-}
-
-impl Congestion {
-    /// Whether it draws numbers that no seed reaches.
-    pub(super) fn draws(self) -> bool {
-        self == Congestion::Bbr
-    }
-
-    /// As a scenario names it.
-    pub(super) fn quoted(self) -> &'static str {
-        match self {
-            Congestion::Cubic => "\"cubic\"",
-            Congestion::Newreno => "\"newreno\"",
-            Congestion::Bbr => "\"bbr\"",
-        }
-    }
-
-    pub(super) fn factory(self, initial_window: Option<u64>) -> Arc<dyn ControllerFactory + Send + Sync> {
-        macro_rules! with_window {
-            ($config:ty) => {{
-                let mut config = <$config>::default();
-                if let Some(w) = initial_window {
-                    config.initial_window(w);
-                }
-                Arc::new(config)
-            }};
-        }
-        match self {
-            Congestion::Cubic => with_window!(CubicConfig),
-            Congestion::Newreno => with_window!(NewRenoConfig),
-            Congestion::Bbr => with_window!(BbrConfig),
-        }
-    }
-}
+congestion!(Bbr, "bbr", BbrConfig);
 
 pub(super) fn generate_ids(
     config: &mut EndpointConfig,

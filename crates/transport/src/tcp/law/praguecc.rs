@@ -24,21 +24,21 @@ use super::super::{Ack, Trigger};
 use super::{AckSample, Change, Controller, Window};
 
 /// Microseconds: the virtual round trip, and the longest round trip at which the rate is kept.
-const REFERENCE: u64 = 25_000;
-const RATE_BELOW: u64 = 2_000;
+const REFERENCE_US: u64 = 25_000;
+const RATE_BELOW_US: u64 = 2_000;
 /// Bytes per second.
-const RATE_FIRST: u64 = 12_500;
-const RATE_LEAST: u64 = 12_500;
-const RATE_MOST: u64 = 12_500_000_000;
+const RATE_FIRST_BYTES_PER_S: u64 = 12_500;
+const RATE_LEAST_BYTES_PER_S: u64 = 12_500;
+const RATE_MOST_BYTES_PER_S: u64 = 12_500_000_000;
 /// After an answer: virtual round trips before growth is fast, and bytes per second that cost one more.
-const WAIT_LEAST: u64 = 7;
-const WAIT_STEP: u64 = 1_920_000;
+const WAIT_LEAST_ROUNDS: u64 = 7;
+const WAIT_STEP_BYTES_PER_S: u64 = 1_920_000;
 /// Bytes of the smallest packet, and packets of the smallest window.
-const PACKET_LEAST: u64 = 150;
-const WINDOW_LEAST: u64 = 2;
+const PACKET_LEAST_BYTES: u64 = 150;
+const WINDOW_LEAST_PACKETS: u64 = 2;
 /// Microseconds of the rate that growth adds, and that leave at once.
-const GROWTH: u64 = 1_000;
-const BURST: u64 = 250;
+const GROWTH_US: u64 = 1_000;
+const BURST_US: u64 = 250;
 const MILLION: u64 = 1_000_000;
 
 /// What is kept.
@@ -124,7 +124,8 @@ fn nearest(a: u128, b: u128) -> u64 {
 impl Prague {
     /// At a rate in bytes per second, with packets of so many bytes at most; `now` in microseconds.
     pub fn new(rate: u64, packet_most: u64, now: u64) -> Prague {
-        let packet = (rate * REFERENCE / MILLION / WINDOW_LEAST).clamp(PACKET_LEAST.min(packet_most), packet_most);
+        let packet = (rate * REFERENCE_US / MILLION / WINDOW_LEAST_PACKETS)
+            .clamp(PACKET_LEAST_BYTES.min(packet_most), packet_most);
         Prague {
             packet_most,
             srtt: 0,
@@ -132,7 +133,7 @@ impl Prague {
             keeps: Keeps::Window,
             state: State::Begin,
             alpha: 0,
-            wait: rate / WAIT_STEP + WAIT_LEAST,
+            wait: rate / WAIT_STEP_BYTES_PER_S + WAIT_LEAST_ROUNDS,
             rate,
             window: 0,
             packet,
@@ -153,7 +154,7 @@ impl Prague {
             0 => rtt,
             srtt => (srtt as i64 + ((rtt as i64 - srtt as i64) >> 3)) as u64,
         };
-        self.virtual_rtt = self.srtt.max(REFERENCE);
+        self.virtual_rtt = self.srtt.max(REFERENCE_US);
     }
 
     /// An ACK; `now` in microseconds. What counts less than is known is not heard.
@@ -188,12 +189,12 @@ impl Prague {
 
     /// The timer has expired.
     pub fn on_timeout(&mut self) {
-        (self.alpha, self.rate, self.window) = (0, RATE_FIRST, self.packet * MILLION);
-        (self.window_packets, self.state) = (WINDOW_LEAST, State::Begin);
+        (self.alpha, self.rate, self.window) = (0, RATE_FIRST_BYTES_PER_S, self.packet * MILLION);
+        (self.window_packets, self.state) = (WINDOW_LEAST_PACKETS, State::Begin);
     }
 
     fn choose(&mut self) {
-        let is_short = self.srtt <= RATE_BELOW || self.srtt <= self.packet * MILLION / self.rate;
+        let is_short = self.srtt <= RATE_BELOW_US || self.srtt <= self.packet * MILLION / self.rate;
         if !is_short && self.keeps == Keeps::Rate {
             self.window = self.srtt * self.rate;
         }
@@ -230,7 +231,7 @@ impl Prague {
 
     fn lose(&mut self, now: u64, c: &Counts) {
         let before = self.taken.map_or(0, |t| t.wait) as i64;
-        let wait = self.rate / 2 / self.packet_most * REFERENCE / self.virtual_rtt * REFERENCE / MILLION;
+        let wait = self.rate / 2 / self.packet_most * REFERENCE_US / self.virtual_rtt * REFERENCE_US / MILLION;
         let more = (before + wait as i64 - self.wait as i64).min(wait as i64).max(0) as u64;
         self.wait = wait;
         let half = *self.kept() / 2;
@@ -245,7 +246,7 @@ impl Prague {
         }
         let (rate, packet) = (u128::from(self.rate), u128::from(self.packet));
         let (srtt, v, million) = (u128::from(self.srtt), u128::from(self.virtual_rtt), u128::from(MILLION));
-        let fast = self.rate * GROWTH / MILLION;
+        let fast = self.rate * GROWTH_US / MILLION;
         let growth = if fast < self.packet_most || self.wait > 0 { self.packet_most } else { fast };
         match self.keeps {
             Keeps::Window => {
@@ -262,7 +263,7 @@ impl Prague {
     }
 
     fn answer_mark(&mut self, now: u64, c: &Counts) {
-        self.wait = self.rate / WAIT_STEP + WAIT_LEAST;
+        self.wait = self.rate / WAIT_STEP_BYTES_PER_S + WAIT_LEAST_ROUNDS;
         let alpha = u128::from(self.alpha);
         let kept = self.kept();
         *kept -= ((u128::from(*kept) * alpha) >> 21) as u64;
@@ -274,12 +275,12 @@ impl Prague {
         if self.keeps == Keeps::Window {
             self.rate = self.window / self.srtt;
         }
-        self.rate = self.rate.clamp(RATE_LEAST, RATE_MOST);
+        self.rate = self.rate.clamp(RATE_LEAST_BYTES_PER_S, RATE_MOST_BYTES_PER_S);
         self.window = self.rate * self.srtt;
-        let packet = self.rate * self.virtual_rtt / MILLION / WINDOW_LEAST;
-        self.packet = packet.clamp(PACKET_LEAST.min(self.packet_most), self.packet_most);
-        self.burst = (self.rate * BURST / MILLION / self.packet).max(1);
-        self.window_packets = (self.window * 103 / 100_000_000 / self.packet + 1).max(WINDOW_LEAST);
+        let packet = self.rate * self.virtual_rtt / MILLION / WINDOW_LEAST_PACKETS;
+        self.packet = packet.clamp(PACKET_LEAST_BYTES.min(self.packet_most), self.packet_most);
+        self.burst = (self.rate * BURST_US / MILLION / self.packet).max(1);
+        self.window_packets = (self.window * 103 / 100_000_000 / self.packet + 1).max(WINDOW_LEAST_PACKETS);
     }
 
     /// Bytes per second at which packets leave.
@@ -301,13 +302,13 @@ pub struct PragueCc {
 
 impl PragueCc {
     pub fn new(p: &TcpParams) -> PragueCc {
-        let cc = Prague::new(RATE_FIRST, p.connection.mss.0, 0);
+        let cc = Prague::new(RATE_FIRST_BYTES_PER_S, p.connection.mss.0, 0);
         PragueCc { w: Window::new(p), cc, counts: Counts::default(), lost_bytes: 0, now: 0 }
     }
     /// The window of the algorithm in bytes, two segments at least.
     fn follow(&mut self) {
         let bytes = self.cc.window_packets * self.cc.packet;
-        self.w.cwnd = (bytes as f64).max(WINDOW_LEAST as f64 * self.w.mss);
+        self.w.cwnd = (bytes as f64).max(WINDOW_LEAST_PACKETS as f64 * self.w.mss);
     }
 }
 
