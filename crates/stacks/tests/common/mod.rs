@@ -165,7 +165,7 @@ impl Little {
         }
         self.sent_packets += 1;
         if self.queue.len() >= self.path.queue_packets
-            || self.path.lose_every.is_some_and(|n| self.sent_packets % n == 0)
+            || self.path.lose_every.is_some_and(|n| self.sent_packets.is_multiple_of(n))
         {
             self.drops_packets += 1;
             return;
