@@ -2,14 +2,15 @@
 
 import json
 from dataclasses import replace
+from types import SimpleNamespace
 
 import polars as pl
 import pytest
 
 import crosswind as cw
 from crosswind.cli import main
-from crosswind.errors import EXIT_BAD_INPUT, InputError
-from crosswind.suites import QUICK, measured, page, queues
+from crosswind.errors import EXIT_BAD_INPUT, InputError, InterruptedRunError
+from crosswind.suites import QUICK, measured, operation, page, queues
 from crosswind.suites.case import Setting
 from crosswind.suites.characterise import SENSITIVITY, read
 from crosswind.suites.operation import COST
@@ -154,3 +155,9 @@ def test_the_matrix_says_where_the_delay_is_longest() -> None:
     table = page.matrix(found)
     assert table.heads == ["case", "codel", "droptail"]
     assert "Longest: codel" in table.note
+
+
+def test_an_interrupt_while_costs_are_measured_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(operation, "run", lambda *_args, **_kw: SimpleNamespace(interrupted=True))
+    with pytest.raises(InterruptedRunError, match="its case begins anew"):
+        operation.costs({"codel": {"type": "codel"}}, SHORT)

@@ -20,8 +20,9 @@ from crosswind import core as door
 PATIENCE_s = 4.0
 #: What the engine did, not what happened: it may depend on what is recorded.
 OF_THE_ENGINE = {"wall_ns", "events", "peak_packets", "truncated_events"}
-#: Known only where ties are shuffled.
-OF_TIES = {"meetings_packets", "first_meeting_ns", "first_meeting"}
+#: Known only where ties are shuffled; and what is counted between two events: a packet of another flow that is sent or
+#: arrives at the very instant of one of them counts or not by their order, also where no packets meet at a line.
+OF_TIES = {"meetings_packets", "first_meeting_ns", "first_meeting", "simultaneous_Bps", "simultaneous_jain_ratio"}
 #: Tables whose rows are what was recorded.
 RECORDED = {"sample", "hist", "event"}
 REPS = [0, 1]

@@ -10,6 +10,7 @@ from typing import Any
 import polars as pl
 
 from crosswind.core import registry
+from crosswind.errors import InterruptedRunError
 from crosswind.run.simulate import run
 from crosswind.scenario import Scenario
 from crosswind.suites.case import Case, Setting, Table
@@ -36,7 +37,7 @@ def parameters(kind: str) -> dict[str, Any]:
 def costs(subjects: Mapping[str, Table], s: Setting) -> dict[str, float]:
     """Processor time of a packet of ten greedy flows over 100 Mbit/s, in all that happens to it, ns; least of three.
 
-    Drop-tail is measured beside the subjects, in turns with them, as `""`.
+    Drop-tail is measured beside the subjects, in turns with them, as `""`. Raises InterruptedRunError after Ctrl-C.
     """
     fast = replace(s, rate_bps=RATE_bps, seconds=SECONDS, reps=1)
     scenarios = {
@@ -49,6 +50,8 @@ def costs(subjects: Mapping[str, Table], s: Setting) -> dict[str, float]:
             began = time.process_time()
             made = run(scenario, reps=1, workers=1)
             spent = time.process_time() - began
+            if made.interrupted:
+                raise InterruptedRunError("interrupted while the cost of a packet was measured; its case begins anew")
             links = made.links().filter(pl.col("link") == "bottleneck", pl.col("direction") == "forward")
             each = 1e9 * spent / int(links["sent_packets"].sum())
             least[name] = min(each, least.get(name, each))

@@ -103,7 +103,7 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "wire_size_bytes", Bytes), "The same bytes with the headers of as many full packets as they take; for a stream, the bytes of the packets that arrived.", THESIS),
     row((Flow, "goodput_bps", BitsPerSecond), "Application bits delivered per second, over the elapsed time of a closed flow and else until the end of the run. For a stream the time is the sender's: from the first to the last packet of each burst.", EVALUATION),
     row((Flow, "throughput_bps", BitsPerSecond), "As goodput, but of the delivered data with its transport and IP headers.", THESIS),
-    row((Flow, "simultaneous_Bps", BytesPerSecond), "Bytes with headers per second while all flows were active, that is from the first packet of the last generator to start to the last packet of the first to finish (a page is one generator). Only original transmissions count: retransmissions of segments first sent before the interval do not.", THESIS),
+    row((Flow, "simultaneous_Bps", BytesPerSecond), "Bytes with headers per second while all flows were active, that is from the first packet of the last generator to start to the last packet of the first to finish (a page is one generator). Only original transmissions count: retransmissions of segments first sent before the interval do not. What another flow sends or receives at the very instant of either end counts or not by the order of simultaneous events.", THESIS),
     row((Flow, "sent_packets", Packets), "Packets that the data sender gave to the network, retransmissions included.", OWN),
     row((Flow, "sent_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
     row((Flow, "received_packets", Packets), "Packets that arrived at the receiver of the data.", OWN),
