@@ -41,14 +41,14 @@ def compare_sequences(case: Case, expected: Reference, got: Outcome) -> Comparis
     at = first_difference(expected.sequence, got.sequence)
     pairs = list(zip(expected.sequence, got.sequence, strict=False))[: at if at is not None else None]
     largest = max((abs(a.time_us - b.time_us) for a, b in pairs), default=0)
-    counts = (got.flows[0].resent_packets, got.flows[0].timeouts)
+    counts = (got.flows[0].retransmitted_packets, got.flows[0].timeouts)
     if at is not None:
         remark = f"transmission {at + 1}: {_show(expected.sequence, at)} in ns-2, {_show(got.sequence, at)} here"
     elif largest > TICK_US:
         late = next(i for i, (a, b) in enumerate(pairs) if abs(a.time_us - b.time_us) > TICK_US)
         remark = f"transmission {late + 1} is {(pairs[late][1].time_us - pairs[late][0].time_us) / 1000:+.3f} ms off"
-    elif counts != (expected.resent_packets, expected.timeouts):
-        remark = f"{counts[0]} resent, {counts[1]} timeouts; ns-2: {expected.resent_packets}, {expected.timeouts}"
+    elif counts != (expected.retransmitted_packets, expected.timeouts):
+        remark = f"{counts[0]} resent, {counts[1]} timeouts; ns-2: {expected.retransmitted_packets}, {expected.timeouts}"
     else:
         return Comparison(case, "same", largest, len(expected.sequence), expected.timeouts, "")
     verdict: Verdict = "explained" if case.expect else "differs"
@@ -58,7 +58,7 @@ def compare_sequences(case: Case, expected: Reference, got: Outcome) -> Comparis
 def first_difference(a: Sequence[Sent], b: Sequence[Sent]) -> int | None:
     """Index of the first transmission that is another segment, resent in one only, or missing."""
     for i, (x, y) in enumerate(zip(a, b, strict=False)):
-        if (x.segment, x.resend) != (y.segment, y.resend):
+        if (x.segment, x.retransmit) != (y.segment, y.retransmit):
             return i
     return None if len(a) == len(b) else min(len(a), len(b))
 
@@ -67,7 +67,7 @@ def _show(sequence: Sequence[Sent], at: int) -> str:
     if at >= len(sequence):
         return "nothing"
     s = sequence[at]
-    return f"segment {s.segment}{' again' if s.resend else ''} at {s.time_us / 1e6:.6f} s"
+    return f"segment {s.segment}{' again' if s.retransmit else ''} at {s.time_us / 1e6:.6f} s"
 
 
 # -- statistical cases ------------------------------------------------------------------------------------------------
@@ -89,7 +89,7 @@ def _fairness(_case: Case, o: Outcome) -> float:
 METRICS: Mapping[str, Callable[[Case, Outcome], float]] = {
     "goodput of a flow (kbit/s)": _goodput,
     "Jain index of goodput": _fairness,
-    "packets sent again, all flows": lambda _c, o: float(sum(f.resent_packets for f in o.flows)),
+    "packets retransmitted, all flows": lambda _c, o: float(sum(f.retransmitted_packets for f in o.flows)),
     "timeouts, all flows": lambda _c, o: float(sum(f.timeouts for f in o.flows)),
     "reductions on ECN echo, all flows": lambda _c, o: float(sum(f.ecn_reductions for f in o.flows)),
     "drops at the bottleneck": lambda _c, o: float(o.drops_packets),

@@ -28,7 +28,7 @@ def _transmissions(runs: cw.Runs) -> pl.DataFrame:
     events = runs.table("event")
     if events.is_empty():
         return pl.DataFrame(schema={"configuration": pl.String})
-    return events.filter(pl.col("kind").is_in(["send", "resend"]) & (pl.col("len") > 0))
+    return events.filter(pl.col("kind").is_in(["send", "retransmit"]) & (pl.col("len") > 0))
 
 
 def _outcome(case: Case, flows: pl.DataFrame, links: pl.DataFrame, events: pl.DataFrame | None) -> Outcome:
@@ -38,7 +38,7 @@ def _outcome(case: Case, flows: pl.DataFrame, links: pl.DataFrame, events: pl.Da
         ()
         if events is None
         else tuple(
-            Sent(round(time_ns / 1000), (seq - 1) // case.packet_bytes + 1, kind == "resend")
+            Sent(round(time_ns / 1000), (seq - 1) // case.packet_bytes + 1, kind == "retransmit")
             for time_ns, seq, kind in events.select("time_ns", "seq", "kind").iter_rows()
         )
     )
@@ -57,7 +57,7 @@ def _flow(case: Case, row: dict[str, int]) -> FlowTotals:
         done_s=row["close_ns"] / 1e9 if row["close_ns"] >= 0 else -1.0,
         acked_segments=row["size_bytes"] // case.packet_bytes,
         sent_packets=row["sent_packets"],
-        resent_packets=row["resent_packets"],
+        retransmitted_packets=row["retransmitted_packets"],
         timeouts=row["timeouts"],
         ecn_reductions=row["ecn_reductions"],
     )

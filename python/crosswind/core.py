@@ -18,7 +18,7 @@ KINDS = (
     "link",
     "loss",
     "meter",
-    "holdup",
+    "delayer",
     "profile",
     "law",
     "detector",

@@ -224,8 +224,8 @@ def one_flow(
         throughput_bps=size * 8.6 / elapsed_s,
         sent_packets=700,
         sent_bytes=size,
-        resent_packets=20,
-        resent_bytes=10_000,
+        retransmitted_packets=20,
+        retransmitted_bytes=10_000,
         timeouts=1,
         spurious_timeouts=int(start_s > 28),
         avoidable_timeouts=int(start_s > 28),
@@ -238,7 +238,7 @@ def one_flow(
         drops_packets=int(rng.integers(10, 20)) // (1 + i),
         lost_packets=0,
         marks_packets=0,
-        unnecessary_resends_packets=1,
+        unnecessary_retransmissions_packets=1,
         out_of_order_packets=3,
         rtt_min_ns=7e8,
         rtt_mean_ns=2e9,
@@ -300,4 +300,4 @@ def events(table: dict[str, list[Any]], i: int, rep: int, k: int, start: int, rn
             log(time, "drop", n * 536, 536)
         log(time + 680_000_000, "ack", min(n + 1, lost) * 536, 0)
     log(time + 3 * 10**9, "timeout", lost * 536, 0)
-    log(time + 3 * 10**9, "resend", lost * 536, 536)
+    log(time + 3 * 10**9, "retransmit", lost * 536, 536)

@@ -55,7 +55,7 @@ def test_panels_of_one_scale_have_the_largest_in_them() -> None:
 
 
 def test_a_packet_is_delivered_when_it_first_arrives_after_it_was_first_sent() -> None:
-    rows = [("send", 0, 1), ("send", 0, 1001), ("resend", 50, 1), ("receive", 20, 1001), ("receive", 90, 1)]
+    rows = [("send", 0, 1), ("send", 0, 1001), ("retransmit", 50, 1), ("receive", 20, 1001), ("receive", 90, 1)]
     rows += [("receive", 95, 1)]
     own = pl.DataFrame([(k, t * 1_000_000, s) for k, t, s in rows], schema=["kind", "time_ns", "seq"], orient="row")
     once, again = f18_f25.delivered(own)

@@ -20,7 +20,7 @@ def test_errors_an_exponential_distance_apart_hit_so_many_packets(error: float) 
         at += dice.expovariate(error)
         hit.add(math.floor(at))
     line = nets.repairing(1, 20, error)
-    assert line["type"] == "repair"
+    assert line["type"] == "arq"
     assert line["error"] == pytest.approx(len(hit) / n, rel=0.05)
     assert line["reverse"]["error"] == 0
 

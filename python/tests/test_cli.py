@@ -60,7 +60,7 @@ def test_run_prints_json_for_scripts(engine: Engine, file: Path, capsys: Capture
     assert main(["run", str(file), "--out", "r", "--reps", "2", "--seed", "9", "--json"]) == 0
     data = json.loads(capsys.readouterr().out)
     assert data["seed"] == 9 and len(data["flows"]) == 4
-    assert {"goodput_bps", "resent_packets", "rtt_p95_ns"} <= set(data["flows"][0])
+    assert {"goodput_bps", "retransmitted_packets", "rtt_p95_ns"} <= set(data["flows"][0])
 
 
 def test_run_repeats_until_the_wanted_precision_is_reached(engine: Engine, file: Path, capsys: Capture) -> None:

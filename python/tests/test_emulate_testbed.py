@@ -81,7 +81,7 @@ def test_real_hosts_take_about_the_time_that_simulated_ones_take(emulated: Repea
     # 1 MB at 4 Mbit/s: 2 s without any header. 30 kB of queue are 60 ms behind a path of 30 ms.
     assert real["elapsed_ns"] > 2e9
     assert real["rtt_p50_ns"] > 30e6
-    assert real["resent_packets"] >= real["drops_packets"]
+    assert real["retransmitted_packets"] >= real["drops_packets"]
     # With headers and handshakes 2.1 s; losses of a window cost a few round trips.
     about = ours["elapsed_ns"]
     emulated.check_undisturbed(of_flow("bulk", "elapsed_ns"), at_least=about * 0.85, at_most=about * 1.15)

@@ -65,7 +65,7 @@ def test_the_tables_have_what_summaries_and_experiments_read() -> None:
         "timeouts",
         "spurious_timeouts",
         "spurious_detected",
-        "unnecessary_resends_packets",
+        "unnecessary_retransmissions_packets",
         "ssthresh_initial_bytes",
     }
     assert wanted <= set(runs.flows().columns)

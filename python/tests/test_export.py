@@ -51,7 +51,7 @@ def test_qlog_tells_the_story_of_a_repair(capsys: Capture) -> None:
     assert [e["data"]["header"]["packet_number"] for e in sent] == list(range(len(sent)))
     lost = [e["data"]["header"]["packet_number"] for e in events if e["name"] == "recovery:packet_lost"]
     flows = cw.Runs.load("r").flows()
-    assert len(lost) == flows["resent_packets"][0] == 4
+    assert len(lost) == flows["retransmitted_packets"][0] == 4
     acked = [
         r for e in events if e["name"] == "transport:packet_received" for r in e["data"]["frames"][0]["acked_ranges"]
     ]

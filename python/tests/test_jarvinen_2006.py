@@ -12,15 +12,15 @@ def connection(*rows: Row) -> Connection:
     return Connection().read(rows)
 
 
-def test_a_resend_is_needless_when_an_earlier_copy_arrives_and_follows_the_timeout_until_it_is_over() -> None:
+def test_a_retransmission_is_needless_when_an_earlier_copy_arrives_and_follows_the_timeout_until_it_is_over() -> None:
     late = connection(
         ("send", 0, 1),
         ("send", 1, 537),
         ("timeout", 30, 1),
-        ("resend", 30, 1),
+        ("retransmit", 30, 1),
         ("receive", 31, 1),
         ("ack", 34, 537),
-        ("resend", 34, 537),
+        ("retransmit", 34, 537),
         ("receive", 35, 537),
         ("ack", 38, 1073),
         ("receive", 39, 1),
@@ -30,21 +30,21 @@ def test_a_resend_is_needless_when_an_earlier_copy_arrives_and_follows_the_timeo
     assert late.spurious() == [(30, 38)]
 
 
-def test_a_timeout_of_a_lost_segment_is_not_spurious_and_its_resend_not_needless() -> None:
+def test_a_timeout_of_a_lost_segment_is_not_spurious_and_its_retransmission_not_needless() -> None:
     lost = connection(
         ("send", 0, 1),
         ("drop", 0, 1),
         ("timeout", 30, 1),
-        ("resend", 30, 1),
+        ("retransmit", 30, 1),
         ("receive", 34, 1),
         ("ack", 38, 537),
     )
     assert lost.needless() == [] and lost.spurious() == []
 
 
-def test_a_dropped_resend_is_told_from_the_copy_that_is_still_under_way() -> None:
+def test_a_dropped_retransmission_is_told_from_the_copy_that_is_still_under_way() -> None:
     one = connection(
-        ("send", 0, 1), ("timeout", 30, 1), ("resend", 30, 1), ("drop", 30, 1), ("receive", 35, 1), ("ack", 39, 537)
+        ("send", 0, 1), ("timeout", 30, 1), ("retransmit", 30, 1), ("drop", 30, 1), ("receive", 35, 1), ("ack", 39, 537)
     )
     assert [c.fate for c in one.copies[1]] == ["receive", "drop"]
     assert one.needless() == [30] and one.spurious() == [(30, 39)]

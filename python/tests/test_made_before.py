@@ -106,7 +106,7 @@ def test_in_blocks_hosts_remember_within_and_not_beyond() -> None:
     blocks = run_kept({"x": world}, ask).table("flow").sort("rep", "flow")
     second = run({"x": world}, reps=range(3, 6), reps_total=6, workers=1).table("flow")
     whole = run({"x": world}, reps=6, workers=1).table("flow")
-    column = "resent_packets"
+    column = "retransmitted_packets"
     assert blocks["rep"].n_unique() == 6
     assert blocks.filter(pl.col("rep") >= 3)[column].equals(second.sort("rep", "flow")[column])
     assert not blocks[column].equals(whole.sort("rep", "flow")[column]), "the hosts of all six runs remember"

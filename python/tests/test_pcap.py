@@ -262,10 +262,10 @@ def test_ecn_bits_follow_the_way_of_a_mark_and_agree_with_the_columns(capture: C
     # Marks are made on the way: none leaves the sender, and as many arrive as the queue made.
     assert count(run.packets, near + "ip.dsfield.ecn == 3") == 0
     assert count(run.packets, far + "ip.dsfield.ecn == 3") == flow["marks_packets"]
-    # Data is ECN-capable, but not when it is sent again; acknowledgements never are.
+    # Data is ECN-capable, but not when it is retransmitted; acknowledgements never are.
     data = near + "tcp.len > 0"
     capable = count(run.packets, data + " && ip.dsfield.ecn == 2")
-    assert capable == count(run.packets, data) - flow["resent_packets"]
+    assert capable == count(run.packets, data) - flow["retransmitted_packets"]
     assert count(run.packets, "tcp.len == 0 && ip.dsfield.ecn != 0") == 0
     # Every reduction is told once, and a loss is a reduction as well.
     told = count(run.packets, near + "tcp.flags.cwr == 1 && tcp.flags.syn == 0")
@@ -311,9 +311,9 @@ SCENARIOS = {"sack": LOSSY, "newreno": NEWRENO, "ecn": ECN, "handshake": HANDSHA
 
 @needs_tcptrace
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_tcptrace_counts_as_many_resends_at_the_sender_as_we_do(capture: Capturer, name: str) -> None:
+def test_tcptrace_counts_as_many_retransmissions_at_the_sender_as_we_do(capture: Capturer, name: str) -> None:
     run = capture(SCENARIOS[name], "--pcap-at", "sender")
-    ours = run.flows.sort("flow").select("resent_packets", "resent_bytes", "size_bytes").rows()
+    ours = run.flows.sort("flow").select("retransmitted_packets", "retransmitted_bytes", "size_bytes").rows()
     theirs = [(c["rexmt data pkts"], c["rexmt data bytes"], c["unique bytes sent"]) for c in tcptrace(run.packets)]
     assert sorted(theirs) == sorted(ours)
     assert (sum(r for r, _, _ in ours) > 0) == (name != "handshake")

@@ -69,7 +69,7 @@ def examine(scenario: dict[str, Any]) -> dict[str, int]:
                     f"{name.replace(' ', '-')}-differs",
                     set() if number == 3 else OF_THE_ENGINE,
                 )
-        _balance(_of(done, 0), has_edges="contract" in scenario)
+        _balance(_of(done, 0), has_boundaries="contract" in scenario)
         captures = _captures(Path(folder))
         again = run(list(variants.values()), 3)
         if again is None:
@@ -85,7 +85,7 @@ def examine(scenario: dict[str, Any]) -> dict[str, int]:
         _same(_of(done, 0), _of(slowly, 0), "look-ahead-differs", OF_THE_ENGINE)
     shuffled = run([plain], 1, shuffled=True)
     if shuffled is not None:
-        _balance(_of(shuffled, 0), has_edges="contract" in scenario)
+        _balance(_of(shuffled, 0), has_boundaries="contract" in scenario)
         # The order of simultaneous events decides something only where packets met.
         if not shuffled["run"]["meetings_packets"].any():
             _same(_of(done, 0), _of(shuffled, 0), "shuffled-differs", OF_THE_ENGINE | OF_TIES)
@@ -198,7 +198,7 @@ def _captures(folder: Path) -> dict[str, bytes]:
     return {f.name: f.read_bytes() for f in sorted(folder.iterdir())}
 
 
-def _balance(tables: Tables, *, has_edges: bool) -> None:
+def _balance(tables: Tables, *, has_boundaries: bool) -> None:
     """No packet comes from nowhere; none is lost without a reason. The edges of domains shape and police too."""
     link, flow = tables.get("link"), tables.get("flow")
     if link is not None:
@@ -219,7 +219,7 @@ def _balance(tables: Tables, *, has_edges: bool) -> None:
     if flow is not None and link is not None:
         gone = [float((flow["drops_packets"] + flow["lost_packets"])[flow["rep"] == r].sum()) for r in REPS]
         why = [float(sum(v[link["rep"] == r].sum() for k, v in link.items() if k.startswith("drops_"))) for r in REPS]
-        if any(g < w or (g > w and not has_edges) for g, w in zip(gone, why, strict=True)):
+        if any(g < w or (g > w and not has_boundaries) for g, w in zip(gone, why, strict=True)):
             raise Failure("drops-balance", f"flows lost {gone} packets, links and queues dropped {why}")
     if (tables["run"]["leaked_packets"] != 0).any():
         raise Failure("leak", "packets are left")

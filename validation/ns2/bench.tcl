@@ -113,7 +113,7 @@ proc report {} {
     puts "bottleneck_packets [$monitor set pdepartures_]"
     puts "bottleneck_drops [$monitor set pdrops_]"
     puts "sent_packets $sent"
-    puts "resent_packets $resent"
+    puts "retransmitted_packets $resent"
     puts "timeouts $timeouts"
     puts "set_up_cpu_s [format %.2f $set_up_s]"
     puts "cpu_s [format %.2f $run_s]"

@@ -180,7 +180,7 @@ def scenario(case: Case) -> cw.Scenario:
 def here(cases: Sequence[Case], seeds: int) -> list[list[dict[str, float]]]:
     """All runs of Crosswind, by case and repetition."""
     runs = cw.run({c.name: scenario(c) for c in cases}, reps=seeds)
-    flows, edges, links = runs.flows(), runs.table("edge"), runs.links()
+    flows, edges, links = runs.flows(), runs.table("boundary"), runs.links()
     out: list[list[dict[str, float]]] = []
     for case in cases:
         of_case: list[dict[str, float]] = []

@@ -31,7 +31,7 @@ class Sent:
 
     time_us: int
     segment: int
-    resend: bool
+    retransmit: bool
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class FlowTotals:
     """When the last segment was acknowledged; -1 = not."""
     acked_segments: int
     sent_packets: int
-    resent_packets: int
+    retransmitted_packets: int
     timeouts: int
     ecn_reductions: int
 
@@ -153,7 +153,7 @@ def _flow(words: list[str]) -> FlowTotals:
         done_s=float(pairs["done_s"]),
         acked_segments=max(0, int(pairs["acked"])),
         sent_packets=int(pairs["sent"]) - 1,
-        resent_packets=int(pairs["resent"]),
+        retransmitted_packets=int(pairs["resent"]),
         timeouts=int(pairs["timeouts"]),
         ecn_reductions=int(pairs["ecn"]),
     )
@@ -174,9 +174,9 @@ def write_references(program: str, workers: int) -> int:
     for path in sorted({reference_file(c) for c in cases}):
         with path.open("w", newline="") as f:
             rows = csv.writer(f, lineterminator="\n")
-            rows.writerow(["case", "time_us", "segment", "resend"])
+            rows.writerow(["case", "time_us", "segment", "retransmit"])
             for case in (c for c in cases if reference_file(c) == path):
-                rows.writerows([case.name, s.time_us, s.segment, int(s.resend)] for s in outcomes[case].sequence)
+                rows.writerows([case.name, s.time_us, s.segment, int(s.retransmit)] for s in outcomes[case].sequence)
     with (REFERENCE / "totals.csv").open("w", newline="") as f:
         rows = csv.writer(f, lineterminator="\n")
         rows.writerow(["case", "sent", "resent", "timeouts", "done_us", "drops"])
@@ -186,7 +186,7 @@ def write_references(program: str, workers: int) -> int:
 
 def _totals_row(outcome: Outcome) -> list[int]:
     f = outcome.flows[0]
-    return [f.sent_packets, f.resent_packets, f.timeouts, round(f.done_s * 1e6), outcome.drops_packets]
+    return [f.sent_packets, f.retransmitted_packets, f.timeouts, round(f.done_s * 1e6), outcome.drops_packets]
 
 
 @dataclass(frozen=True)
@@ -195,7 +195,7 @@ class Reference:
 
     sequence: tuple[Sent, ...]
     sent_packets: int
-    resent_packets: int
+    retransmitted_packets: int
     timeouts: int
     done_us: int
     drops_packets: int
@@ -209,7 +209,7 @@ def references() -> dict[str, Reference]:
             with (REFERENCE / f"{sender.lower()}-{ack}.csv").open(newline="") as f:
                 for row in csv.DictReader(f):
                     key = f"{row['case']}/{sender.lower()}/{ack}"
-                    sent = Sent(int(row["time_us"]), int(row["segment"]), row["resend"] == "1")
+                    sent = Sent(int(row["time_us"]), int(row["segment"]), row["retransmit"] == "1")
                     sequences.setdefault(key, []).append(sent)
     out: dict[str, Reference] = {}
     with (REFERENCE / "totals.csv").open(newline="") as f:
@@ -243,7 +243,7 @@ def main(arguments: list[str]) -> int:
         outcome = run(cases[key], program)
         print(key, outcome.flows[0])
         for n, s in enumerate(outcome.sequence, 1):
-            print(f"{n:5} {s.time_us / 1e6:12.6f} s  segment {s.segment}{'  again' if s.resend else ''}")
+            print(f"{n:5} {s.time_us / 1e6:12.6f} s  segment {s.segment}{'  again' if s.retransmit else ''}")
     return 0
 
 

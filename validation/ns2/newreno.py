@@ -88,7 +88,7 @@ def in_crosswind() -> dict[str, Sequence]:
     """What Crosswind sends, by label."""
     known = f4_10.configurations()
     runs = cw.run({label: known[label] for label in TESTS}, reps=1)
-    sent = runs.table("event").filter(pl.col("kind").is_in(["send", "resend"]) & (pl.col("len") > 0))
+    sent = runs.table("event").filter(pl.col("kind").is_in(["send", "retransmit"]) & (pl.col("len") > 0))
     out: dict[str, Sequence] = {}
     for (label,), e in sent.group_by("configuration", maintain_order=True):
         out[str(label)] = [(round(t / 1000), (s - 1) // 1000 + 1) for t, s in e.select("time_ns", "seq").iter_rows()]

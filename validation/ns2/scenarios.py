@@ -200,7 +200,7 @@ GROWTH = Case(
 
 def acks_per_segment(sequence: Sequence[tuple[int, int, bool]], after: int) -> list[int]:
     """ACKs from one growth of the window to the next, as the times at which segments left show them: an ACK that grows
-    the window releases two segments. Only what left once, in (time, segment, sent again), after segment `after`."""
+    the window releases two segments. Only what left once, in (time, segment, retransmitted), after segment `after`."""
     times = [t for t, segment, again in sequence if segment > after and not again]
     acks = [len(list(g)) for _, g in groupby(times)]
     grows = [i for i, n in enumerate(acks) if n == 2]

@@ -257,8 +257,8 @@ def arrivals(case: Case, events: pl.DataFrame) -> pl.DataFrame:
     sent = events.filter(pl.col("kind") == "send").select("time_ns", "flow", "seq", "len")
     if case.fate == "drop":
         return sent.with_columns(pl.col("len") + HEADER_BYTES, capable=pl.lit(0)).with_row_index("n")
-    if not events.filter(pl.col("kind") == "resend").is_empty():
-        raise RuntimeError(f"{case.name}: something was dropped and sent again, so not all arrivals are known")
+    if not events.filter(pl.col("kind") == "retransmit").is_empty():
+        raise RuntimeError(f"{case.name}: something was dropped and retransmitted, so not all arrivals are known")
     # A handshake is no event: a SYN when the connection opens, an ACK before the first data.
     nameless = {"seq": pl.lit(-1, dtype=pl.Int64), "capable": pl.lit(0), "rank": pl.lit(0)}
     opened = events.filter(pl.col("kind") == "open").select("time_ns", "flow")

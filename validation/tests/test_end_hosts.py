@@ -10,7 +10,7 @@ from crosswind.scenario import Scenario
 from validation.ns2 import driver, end_hosts, network
 
 # Time, host, host, what of which size, flow, number: the segments 5 to 7 with packet numbers from 10, their
-# acknowledgements from 20. Segment 6 is lost and sent again as packet 13.
+# acknowledgements from 20. Segment 6 is lost and retransmitted as packet 13.
 TRACE = """
 + 1.000 0 1 tcp 1040 ------- 4 0.0 3.0 5 10
 + 1.001 0 1 tcp 1040 ------- 4 0.0 3.0 6 11

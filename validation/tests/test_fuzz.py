@@ -116,9 +116,9 @@ def test_a_wrong_balance_is_noticed(column: str, value: int, check: str) -> None
             "run": {"leaked_packets": np.array([0])},
         }
 
-    checks._balance(tables(), has_edges=False)
+    checks._balance(tables(), has_boundaries=False)
     with pytest.raises(checks.Failure) as e:
-        checks._balance(tables(**{column: value}), has_edges=False)
+        checks._balance(tables(**{column: value}), has_boundaries=False)
     assert e.value.check == check
 
 

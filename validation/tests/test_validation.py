@@ -46,7 +46,7 @@ def test_every_deterministic_case_has_a_reference_whose_totals_fit_its_sequence(
     assert set(references) == {c.key for c in deterministic_cases()}
     for key, r in references.items():
         assert r.sent_packets == len(r.sequence), key
-        assert r.resent_packets == sum(s.resend for s in r.sequence), key
+        assert r.retransmitted_packets == sum(s.retransmit for s in r.sequence), key
         assert [s.time_us for s in r.sequence] == sorted(s.time_us for s in r.sequence), key
 
 
@@ -58,7 +58,7 @@ def test_every_reference_delivers_every_segment_and_repairs_every_listed_loss() 
         for n in c.drops:
             lost = r.sequence[n - 1]
             later = [s for s in r.sequence[n:] if s.segment == lost.segment]
-            assert later, f"{c.key}: packet {n} was lost and never sent again"
+            assert later, f"{c.key}: packet {n} was lost and never retransmitted"
 
 
 def test_each_sender_meets_at_least_ten_patterns_with_and_without_delayed_acks() -> None:
@@ -123,7 +123,7 @@ def test_a_systematic_difference_is_found_and_an_absent_one_is_not() -> None:
     base = [outcome((), resent=20 + k) for k in range(len(cases))]
     more = [outcome((), resent=30 + k) for k in range(len(cases))]
     verdicts = {r.metric: r.verdict for r in compare_study(study, cases, base, more)}
-    assert verdicts["packets sent again, all flows"] == "differs"
+    assert verdicts["packets retransmitted, all flows"] == "differs"
     assert verdicts["timeouts, all flows"] == "same"
 
 
@@ -170,7 +170,7 @@ def test_another_sender_is_told_apart_from_the_reference() -> None:
 
 def growth(sequence: Sequence[Sent]) -> list[int]:
     """ACKs per segment of growth, from a window of 25 segments on."""
-    found = acks_per_segment([(s.time_us, s.segment, s.resend) for s in sequence], 100)
+    found = acks_per_segment([(s.time_us, s.segment, s.retransmit) for s in sequence], 100)
     return found[next(i for i, n in enumerate(found) if n >= 26) :]
 
 

@@ -39,7 +39,7 @@ COLUMNS = (
     "mean RTT (ms), difference",
     "RTT p50, p95 (ms)",
     "drops",
-    "sent again",
+    "retransmitted",
     "timeouts",
     "mean window (kB)",
 )
@@ -124,7 +124,7 @@ def line(t: Twin) -> str:
             f"{shown(a, 1, 0)}, {shown(b, 1, 0)}"
             for a, b in (
                 (s.drops_packets, r.drops_packets),
-                (s.resent_packets, r.resent_packets),
+                (s.retransmitted_packets, r.retransmitted_packets),
                 (s.timeouts, r.timeouts),
             )
         ),

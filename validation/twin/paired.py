@@ -33,7 +33,7 @@ ROOT = Path(__file__).parent.parent.parent
 PAGE = ROOT / "docs" / "validation-twins.md"
 NUMBERS = Path(__file__).with_name("paired.json")
 SEED = 1
-MEASURES = {"goodput": "goodput_bps", "mean RTT": "rtt_mean_ns", "retransmissions": "resent_packets"}
+MEASURES = {"goodput": "goodput_bps", "mean RTT": "rtt_mean_ns", "retransmissions": "retransmitted_packets"}
 CAUSES: dict[tuple[str, str, str], str] = {
     ("clean", "CUBIC", "retransmissions"): (
         "slow start overshoots once more here. Windows are the same up to 58 segments; there the kernel's HyStart has "

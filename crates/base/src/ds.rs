@@ -1,6 +1,5 @@
 //! The DS byte of the IP header: six bits that choose the treatment in routers (RFC 2474), two bits of ECN (RFC 3168).
 
-use crate::Ecn;
 use schemars::JsonSchema;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -116,6 +115,32 @@ impl JsonSchema for Dscp {
     }
     fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
         schemars::json_schema!({"type": ["string", "integer"], "minimum": 0, "maximum": 63, "description": HELP})
+    }
+}
+
+/// The two ECN bits of the IP header (RFC 3168 section 5).
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[repr(u8)]
+pub enum Ecn {
+    #[default]
+    NotEct = 0,
+    Ect1 = 1,
+    Ect0 = 2,
+    Ce = 3,
+}
+
+impl Ecn {
+    /// The packet may be marked instead of dropped.
+    pub fn is_capable(self) -> bool {
+        self != Ecn::NotEct
+    }
+    pub fn from_bits(b: u8) -> Ecn {
+        match b & 3 {
+            0 => Ecn::NotEct,
+            1 => Ecn::Ect1,
+            2 => Ecn::Ect0,
+            _ => Ecn::Ce,
+        }
     }
 }
 

@@ -19,10 +19,10 @@ pub mod time;
 pub mod units;
 
 pub use config::ConfigError;
-pub use ds::{Colour, DsByte, Dscp};
+pub use ds::{Colour, DsByte, Dscp, Ecn};
 pub use fate::{Backlog, ClassTotals, DropReason, Fates};
 pub use hist::{Histogram, LinearHistogram};
-pub use packet::{Ecn, FlowId, Packet, PacketId, Pool, SackList, TcpFlags, Waiting};
+pub use packet::{FlowId, Packet, PacketId, Pool, SackList, TcpFlags, Waiting};
 pub use prefetch::prefetch;
 pub use probe::{End, Event, EventKind, Observer, Vantage};
 pub use rng::{Rng, Streams};

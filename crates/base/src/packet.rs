@@ -1,6 +1,6 @@
 //! Packets: one cache line of hot fields in a slab, and a side table for what few packets carry.
 
-use crate::ds::{DsByte, Dscp};
+use crate::ds::{DsByte, Dscp, Ecn};
 use crate::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,32 +12,6 @@ pub struct PacketId(pub u32);
 /// Number of a flow within its scenario, in order of declaration.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct FlowId(pub u32);
-
-/// The two ECN bits of the IP header (RFC 3168 section 5).
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-#[repr(u8)]
-pub enum Ecn {
-    #[default]
-    NotEct = 0,
-    Ect1 = 1,
-    Ect0 = 2,
-    Ce = 3,
-}
-
-impl Ecn {
-    /// The packet may be marked instead of dropped.
-    pub fn is_capable(self) -> bool {
-        self != Ecn::NotEct
-    }
-    pub fn from_bits(b: u8) -> Ecn {
-        match b & 3 {
-            0 => Ecn::NotEct,
-            1 => Ecn::Ect1,
-            2 => Ecn::Ect0,
-            _ => Ecn::Ce,
-        }
-    }
-}
 
 /// TCP header flags with their bits on the wire (RFC 9293, RFC 3168), but for AE: on the wire it is the lowest bit of the byte before; here it
 /// stands in the place of URG, which nobody sends.

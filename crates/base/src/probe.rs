@@ -9,8 +9,8 @@ use crate::{FlowId, Packet, Pool, Time};
 pub enum EventKind {
     /// A segment left its sender for the first time. seq, len = payload.
     Send = 0,
-    /// A segment was sent again.
-    Resend = 1,
+    /// A segment was retransmitted.
+    Retransmit = 1,
     /// An acknowledgement reached the sender. seq = cumulative ACK.
     Ack = 2,
     /// A segment reached its receiver.
@@ -46,7 +46,7 @@ pub enum EventKind {
 impl EventKind {
     pub const NAMES: [&'static str; 17] = [
         "send",
-        "resend",
+        "retransmit",
         "ack",
         "receive",
         "drop",
@@ -76,7 +76,7 @@ pub struct Event {
     pub kind: EventKind,
     pub seq: u64,
     pub len: u32,
-    /// Send, resend, ack, receive: TCP flags (or the kind of datagram) in bits 0 to 7, the ECN field in bits 8 and 9. Otherwise see the kind.
+    /// Send, retransmit, ack, receive: TCP flags (or the kind of datagram) in bits 0 to 7, the ECN field in bits 8 and 9. Otherwise see the kind.
     pub aux: u32,
 }
 

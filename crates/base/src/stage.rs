@@ -8,6 +8,7 @@ use crate::{
     Backlog, BitRate, ClassTotals, ConfigError, DropReason, Dur, Ecn, End, Event, EventKind, Fates, FlowId, Histogram,
     Observer, Packet, PacketId, Pool, Setting, Time,
 };
+use auto_impl::auto_impl;
 use serde_json::{Map, Value};
 
 /// What a driver that knows the whole network, and that nothing in it will be changed during the run, may permit a stage: the
@@ -41,6 +42,7 @@ pub struct Upstream {
 }
 
 /// A component of the data path.
+#[auto_impl(Box)]
 pub trait Stage {
     /// A packet arrives, now.
     fn accept(&mut self, p: PacketId, cx: &mut Cx<'_>);
@@ -87,48 +89,6 @@ pub trait Stage {
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
     /// Totals at the end of a run.
     fn report(&self, _now: Time, _out: &mut dyn Metrics) {}
-}
-
-impl<S: Stage + ?Sized> Stage for Box<S> {
-    fn accept(&mut self, p: PacketId, cx: &mut Cx<'_>) {
-        (**self).accept(p, cx)
-    }
-    fn wake(&mut self, cx: &mut Cx<'_>) {
-        (**self).wake(cx)
-    }
-    fn next_wake(&self) -> Option<Time> {
-        (**self).next_wake()
-    }
-    fn accepts(&mut self, p: PacketId, cx: &mut Cx<'_>) -> Time {
-        (**self).accepts(p, cx)
-    }
-    fn wakes(&mut self, cx: &mut Cx<'_>) -> Time {
-        (**self).wakes(cx)
-    }
-    fn catch_up(&mut self, cx: &mut Cx<'_>) {
-        (**self).catch_up(cx)
-    }
-    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
-        (**self).read_change(set)
-    }
-    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        (**self).change(new, cx)
-    }
-    fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
-        (**self).purge(goes, why, cx)
-    }
-    fn enable_look_ahead(&mut self, how: Permission) -> bool {
-        (**self).enable_look_ahead(how)
-    }
-    fn will_be_sampled(&mut self) {
-        (**self).will_be_sampled()
-    }
-    fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        (**self).sample(now, out)
-    }
-    fn report(&self, now: Time, out: &mut dyn Metrics) {
-        (**self).report(now, out)
-    }
 }
 
 /// Where a stage writes its totals; names come from the metric registry and end in their unit.

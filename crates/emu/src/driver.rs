@@ -4,39 +4,13 @@
 //! own logical time. A packet leaves when the clock has reached its logical time; by how much later that was is
 //! measured by the host_port and never told to the network.
 
-use crate::network::{Network, Port, Sink};
+use crate::change::Change;
+use crate::host_port::{HostPort, Order};
+use crate::network::Network;
 use crate::tape::{End, TapeWriter};
-use crosswind_base::{Clock, Dur, Sync, Time};
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value};
+use crosswind_base::{Dur, Sync, Time};
 use std::collections::VecDeque;
 use std::io::Write;
-
-/// New values for parameters of a link, from one moment on.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Change {
-    pub link: String,
-    /// `forward` or `reverse`; both when left out.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub direction: Option<String>,
-    pub set: Map<String, Value>,
-}
-
-/// What comes in beside packets.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Order {
-    Change(Time, Change),
-    Stop(Time),
-}
-
-/// Where the network meets hosts: a machine, or a tape.
-pub trait HostPort: Clock + Sink {
-    /// The next frame that waits, with the time of its arrival; stamps never run backwards.
-    fn receive(&mut self, frame: &mut Vec<u8>) -> Option<(Time, Port)>;
-    /// The next order that waits.
-    fn order(&mut self) -> Option<Order>;
-}
 
 /// Watches a run from the driver's thread, at a fixed interval of logical time.
 pub trait Watcher {

@@ -18,9 +18,11 @@
 mod acknowledgement;
 #[cfg(target_os = "linux")]
 pub mod bench;
+pub mod change;
 pub mod driver;
 pub mod flows;
 pub mod frame;
+pub mod host_port;
 pub mod journal;
 pub mod life;
 #[cfg(target_os = "linux")]

@@ -3,7 +3,8 @@
 //! Waiting is hybrid: sleep until a little before the deadline ([`Margin`]), then spin, looking at the devices all the
 //! time, but never without any rest ([`Rest`]). How late each packet left and how long sleeps overran is measured in here and told to nobody inside the network.
 
-use crate::driver::{Change, HostPort, Order};
+use crate::change::Change;
+use crate::host_port::{HostPort, Order};
 use crate::network::{Delivery, Port, Sink};
 use crate::tun::Tun;
 use crate::wait::{Margin, Rest};

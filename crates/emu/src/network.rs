@@ -4,7 +4,7 @@
 //! from a tape. Order of events: time; at one time, wakes before arrivals, wakes by stage.
 
 use crate::acknowledgement;
-use crate::driver::Change;
+use crate::change::Change;
 use crate::flows::Flows;
 use crate::frame::{self, Addresses, Header};
 use crate::journal::{Decision, Journal, Keep, What};
@@ -129,7 +129,7 @@ impl Network {
             let component = format!("link/{}/{}", e.link, e.direction);
             let cx = BuildCx::new(&streams, &component).of_repetition(&shared, spec.rep).that_changes();
             let cx = cx.with_hosts_in_packets().with_flows(spec);
-            let parts = Parts { queue: &e.queue, link: &e.body, loss: e.loss.as_ref(), holdups: &e.holdups };
+            let parts = Parts { queue: &e.queue, link: &e.body, loss: e.loss.as_ref(), delayers: &e.delayers };
             let mut egress = EgressMaker::new(&parts, &format!("link.{}", e.link))?.make(&cx)?;
             egress.enable_look_ahead(Permission::Defer);
             egresses.push(egress);

@@ -1,6 +1,7 @@
 //! A live run: the driver on its own thread, and what others may ask of it.
 
-use crate::driver::{Change, Driver, Watcher};
+use crate::change::Change;
+use crate::driver::{Driver, Watcher};
 use crate::journal::Keep;
 use crate::live::{Live, Punctuality, Remote, Settings};
 use crate::network::Network;

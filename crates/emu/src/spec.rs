@@ -68,7 +68,7 @@ pub struct EgressSpec {
     #[serde(default)]
     pub loss: Option<Value>,
     #[serde(default)]
-    pub holdups: Value,
+    pub delayers: Value,
     /// Longer packets are cut, or their sender is told; none without.
     #[serde(default)]
     pub mtu_bytes: Option<u16>,

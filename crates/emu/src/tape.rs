@@ -3,8 +3,9 @@
 //! A tape begins with `CWTAPE1`, the length of the spec and the spec as JSON. Records follow: a kind, a time in
 //! nanoseconds, and what the kind needs. Of a frame the headers are kept and its length; payload is played as zeros.
 
-use crate::driver::{Change, HostPort, Order};
+use crate::change::Change;
 use crate::frame;
+use crate::host_port::{HostPort, Order};
 use crate::network::{Delivery, Port, Sink};
 use crate::spec::Spec;
 use crosswind_base::{Clock, Sync, Time};

@@ -32,7 +32,7 @@ fn spec(isolation: &str) -> Spec {
             body: json!({"type": "wire", "rate": "100 Mbit/s", "delay": "7 ms"}),
             queue: json!({"type": "cake", "rate": "8 Mbit/s", "isolation": isolation}),
             loss: None,
-            holdups: Value::Null,
+            delayers: Value::Null,
             mtu_bytes: None,
         }],
         routes: [0, 1].map(|from| Route { from, to: 2, hops: vec![0] }).to_vec(),

@@ -17,7 +17,7 @@ fn spec() -> Spec {
         body: json!({"type": "wire", "rate": "30 kbit/s", "delay": "300 ms"}),
         queue: json!({"type": "droptail", "limit": "100 packets"}),
         loss: None,
-        holdups: json!({"fast_reset": {}}),
+        delayers: json!({"fast_reset": {}}),
         mtu_bytes: None,
     };
     Spec {

@@ -29,7 +29,7 @@ fn network() -> Network {
         body: json!({"type": "wire", "rate": "30 kbit/s", "delay": "300 ms"}),
         queue: json!({"type": "lpd", "queue": {"type": "droptail", "limit": "100 packets"}}),
         loss: None,
-        holdups: json!({}),
+        delayers: json!({}),
         mtu_bytes: None,
     };
     let spec = Spec {

@@ -21,7 +21,7 @@ fn spec() -> Spec {
         body: json!({"type": "wire", "rate": "8 Mbit/s", "delay": "10 ms"}),
         queue: json!("droptail"),
         loss: None,
-        holdups: Value::Null,
+        delayers: Value::Null,
         mtu_bytes,
     };
     Spec {

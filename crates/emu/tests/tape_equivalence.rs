@@ -2,7 +2,9 @@
 //! in virtual time give the same decisions, bit by bit.
 
 use crosswind_base::{Clock, Dur, Rng, Streams, Sync, Time};
-use crosswind_emu::driver::{Change, Driver, HostPort, Order, Unwatched};
+use crosswind_emu::change::Change;
+use crosswind_emu::driver::{Driver, Unwatched};
+use crosswind_emu::host_port::{HostPort, Order};
 use crosswind_emu::journal::{Decision, Keep, What};
 use crosswind_emu::network::{Delivery, Network, Port, Sink};
 use crosswind_emu::spec::{EgressSpec, FlowPorts, Host, Route, Spec};
@@ -21,7 +23,7 @@ fn egress(from: &str, to: &str, queue: Value, loss: Option<Value>) -> EgressSpec
         body: json!({"type": "wire", "rate": "2 Mbit/s", "delay": "7 ms"}),
         queue,
         loss,
-        holdups: Value::Null,
+        delayers: Value::Null,
         mtu_bytes: None,
     }
 }

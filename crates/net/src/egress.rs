@@ -15,7 +15,7 @@ mod stats;
 
 use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
-use crate::link::{Fate, Link, holdup};
+use crate::link::{Fate, Link, delayer};
 use crate::queue::{Backlog, Head, QueueDisc, Removal};
 use batch::Batch;
 use crosswind_base::{ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Permission, Setting, Stage, Time};
@@ -36,12 +36,12 @@ fn table<'a>(value: &'a Value, key: &str) -> Result<&'a Map<String, Value>, Conf
 struct NewParts {
     queue: Option<Setting>,
     loss: Option<Setting>,
-    holdups: Vec<NewHoldup>,
+    delayers: Vec<NewDelayer>,
     link: Option<Setting>,
 }
 
 #[derive(Clone)]
-struct NewHoldup {
+struct NewDelayer {
     key: &'static str,
     of_link: Option<Setting>,
     of_queue: Option<Setting>,
@@ -103,11 +103,11 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     }
 
     /// What holds packets up is in front of the link, in the queue, or in both.
-    fn read_holdup(&self, key: &'static str, new: &Value) -> Result<NewHoldup, ConfigError> {
-        let of_link = self.link.read_holdup(key, new)?;
+    fn read_delayer(&self, key: &'static str, new: &Value) -> Result<NewDelayer, ConfigError> {
+        let of_link = self.link.read_delayer(key, new)?;
         let of_queue = if key == "spikes" { self.queue.read_gate(new)? } else { None };
         if of_link.is_some() || of_queue.is_some() {
-            return Ok(NewHoldup { key, of_link, of_queue });
+            return Ok(NewDelayer { key, of_link, of_queue });
         }
         let expected = format!("a link that has `{key}` from the start, or spikes that do what they did before");
         Err(ConfigError::new("", new.to_string(), expected))
@@ -220,7 +220,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.free_at = plan.free_at;
         self.ask_at = plan.free_at;
         if plan.attempts > 1 {
-            self.stats.resent_packets += u64::from(plan.attempts - 1);
+            self.stats.retransmitted_packets += u64::from(plan.attempts - 1);
         }
         self.stats.transmission(plan.tx_start, plan.tx_end);
         let flight = InFlight { at, starts: plan.tx_start, ends: plan.tx_end, id, len, lost, counted_early: false };
@@ -409,9 +409,9 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         if let Some(loss) = of_link.shift_remove("loss") {
             new.loss = Some(self.loss.read_change(table(&loss, "loss")?).map_err(|e| e.under("loss"))?);
         }
-        for (key, _) in holdup::KEYS {
+        for (key, _) in delayer::KEYS {
             if let Some(written) = of_link.shift_remove(key) {
-                new.holdups.push(self.read_holdup(key, &written).map_err(|e| e.under(key))?);
+                new.delayers.push(self.read_delayer(key, &written).map_err(|e| e.under(key))?);
             }
         }
         if !of_link.is_empty() {
@@ -431,9 +431,9 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
         if let Some(loss) = &new.loss {
             self.loss.change(loss, cx.now).map_err(|e| e.under("loss"))?;
         }
-        for h in &new.holdups {
+        for h in &new.delayers {
             if let Some(of_link) = &h.of_link {
-                self.link.change_holdup(h.key, of_link, cx.now).map_err(|e| e.under(h.key))?;
+                self.link.change_delayer(h.key, of_link, cx.now).map_err(|e| e.under(h.key))?;
             }
             if let Some(of_queue) = &h.of_queue {
                 self.queue.change_gate(of_queue, cx.now).map_err(|e| e.under(h.key))?;

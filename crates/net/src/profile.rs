@@ -21,8 +21,8 @@ fn duplex(rate: &str, up: &str, delay: &str, limit_packets: u32) -> Value {
 fn gprs_allocating() -> Value {
     let mut link = duplex("30 kbit/s", "10 kbit/s", "100 ms", 10);
     let channel = |delay: [&str; 2], hold: [&str; 2]| json!({"delay": {"uniform": delay}, "hold": {"uniform": hold}});
-    link["on_demand"] = channel(["160 ms", "190 ms"], ["2 s", "5 s"]);
-    link["reverse"]["on_demand"] = channel(["500 ms", "600 ms"], ["10 ms", "400 ms"]);
+    link["channel_allocation"] = channel(["160 ms", "190 ms"], ["2 s", "5 s"]);
+    link["reverse"]["channel_allocation"] = channel(["500 ms", "600 ms"], ["10 ms", "400 ms"]);
     link
 }
 

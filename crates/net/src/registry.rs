@@ -4,9 +4,11 @@
 pub use crate::build::{BuildCx, Hosts};
 use crate::diffserv::{BoxMeter, srtcm, token_bucket, trtcm, trtcm_4115, tsw2cm, tsw3cm};
 use crate::egress::Egress;
-use crate::link::holdup::{self, BoxHoldup, Held, fast_reset, gate, mtu, on_demand, slow_path, spikes};
+use crate::link::delayer::{
+    self, BoxDelayer, Held, channel_allocation, fast_reset, gate, mtu, processing_delay, spikes,
+};
 use crate::link::loss::{BoxLoss, list, none, phases, several, uniform};
-use crate::link::{BoxLink, Link, atm, detour, repair, seawind, trace, wire};
+use crate::link::{BoxLink, Link, arq, atm, reordering, seawind, trace, wire};
 use crate::params::{self, Params};
 use crate::queue::flows::FlowQueues;
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
@@ -29,7 +31,7 @@ pub enum Kind {
     Loss,
     Meter,
     /// What holds packets up between queue and link.
-    Holdup,
+    Delayer,
 }
 
 impl Kind {
@@ -39,7 +41,7 @@ impl Kind {
             Kind::Link => "link",
             Kind::Loss => "loss",
             Kind::Meter => "meter",
-            Kind::Holdup => "holdup",
+            Kind::Delayer => "delayer",
         }
     }
     /// What is meant when a scenario names no type.
@@ -49,7 +51,7 @@ impl Kind {
             Kind::Link => "wire",
             Kind::Loss => "none",
             Kind::Meter => "token-bucket",
-            Kind::Holdup => "spikes",
+            Kind::Delayer => "spikes",
         }
     }
 }
@@ -79,7 +81,7 @@ enum Build {
     Link(PrepareFn<BoxLink>),
     Loss(PrepareFn<BoxLoss>),
     Meter(PrepareFn<BoxMeter>),
-    Holdup(PrepareFn<BoxHoldup>),
+    Delayer(PrepareFn<BoxDelayer>),
 }
 
 /// How an element is read and built.
@@ -149,10 +151,10 @@ pub static ROWS: &[Row] = rows! {
     Queue "htb" "sched/htb/mod.rs" htb::HtbParams => htb::build;
     Link "wire" "link/wire.rs" wire::WireParams => |p, _| Ok(wire::Wire::new(p));
     Link "seawind" "link/seawind/mod.rs" seawind::SeawindParams => |p, cx| Ok(p.build(cx));
-    Link "detour" "link/detour.rs" detour::DetourParams
-        => |p, cx| Ok(detour::Detour::new(p, cx.rng("detour")));
-    Link "repair" "link/repair.rs" repair::RepairParams
-        => |p, cx| Ok(repair::Repair::new(p, cx.rng("repair")));
+    Link "reordering" "link/reordering.rs" reordering::ReorderingParams
+        => |p, cx| Ok(reordering::Reordering::new(p, cx.rng("detour")));
+    Link "arq" "link/arq.rs" arq::ArqParams
+        => |p, cx| Ok(arq::Arq::new(p, cx.rng("repair")));
     Link "atm" "link/atm.rs" atm::AtmParams => |p, _| Ok(atm::Atm::new(p));
     Link "trace" "link/trace.rs" trace::TraceParams => |p, _| Ok(trace::Trace::new(p));
     Loss "none" "link/loss/none.rs" none::NoLossParams => |_, _| Ok(none::NoLoss);
@@ -174,15 +176,15 @@ pub static ROWS: &[Row] = rows! {
     Loss "phases" "link/loss/phases.rs" phases::PhasesParams
         => |p, cx| Ok(phases::Phases::new(p, cx.shared_rng("phases"), cx.rng("loss")));
     Loss "several" "link/loss/several.rs" several::SeveralParams => several::build;
-    Holdup "spikes" "link/holdup/spikes.rs" spikes::SpikesParams
+    Delayer "spikes" "link/delayer/spikes.rs" spikes::SpikesParams
         => |p, cx| Ok(spikes::Spikes::new(p, cx.shared_rng("spikes")));
-    Holdup "on-demand" "link/holdup/on_demand.rs" on_demand::OnDemandParams
-        => |p, cx| Ok(on_demand::OnDemand::new(p, cx.rng("on-demand")));
-    Holdup "fast-reset" "link/holdup/fast_reset.rs" fast_reset::FastResetParams
-        => |_, _| Ok(fast_reset::NoHoldup);
-    Holdup "slow-path" "link/holdup/slow_path.rs" slow_path::SlowPathParams
-        => |_, _| Ok(fast_reset::NoHoldup);
-    Holdup "path-mtu" "link/holdup/mtu.rs" mtu::MtuParams => |_, _| Ok(fast_reset::NoHoldup);
+    Delayer "channel-allocation" "link/delayer/channel_allocation.rs" channel_allocation::ChannelAllocationParams
+        => |p, cx| Ok(channel_allocation::ChannelAllocation::new(p, cx.rng("on-demand")));
+    Delayer "fast-reset" "link/delayer/fast_reset.rs" fast_reset::FastResetParams
+        => |_, _| Ok(fast_reset::NoDelay);
+    Delayer "processing-delay" "link/delayer/processing_delay.rs" processing_delay::ProcessingDelayParams
+        => |_, _| Ok(fast_reset::NoDelay);
+    Delayer "path-mtu" "link/delayer/mtu.rs" mtu::MtuParams => |_, _| Ok(fast_reset::NoDelay);
 };
 
 fn new_rio(p: rio::RioParams, cx: &BuildCx<'_>) -> Result<rio::Rio, ConfigError> {
@@ -308,7 +310,7 @@ builder!(
 );
 builder!(
     /// Reads the parameters of what holds packets up.
-    prepare_holdup, Holdup, BoxHoldup
+    prepare_delayer, Delayer, BoxDelayer
 );
 
 builder!(
@@ -342,8 +344,8 @@ pub struct Parts<'a> {
     pub queue: &'a Value,
     pub link: &'a Value,
     pub loss: Option<&'a Value>,
-    /// Its keys that hold packets up ([`holdup::KEYS`]), or null.
-    pub holdups: &'a Value,
+    /// Its keys that hold packets up ([`delayer::KEYS`]), or null.
+    pub delayers: &'a Value,
 }
 
 /// The parameters of one direction of a link, read and checked: any number of egresses can be made from them.
@@ -365,14 +367,14 @@ impl EgressMaker {
     pub fn new(parts: &Parts<'_>, path: &str) -> Result<EgressMaker, ConfigError> {
         let queue_path = format!("{path}.queue");
         let loss_path = format!("{path}.loss");
-        let Parts { queue, link, loss, holdups } = *parts;
+        let Parts { queue, link, loss, delayers } = *parts;
         let (rate, delay) = rate_and_delay(&normalise(Kind::Link, link, path)?);
         let loss = match loss {
             Some(value) if type_of(Kind::Loss, value, &loss_path)? != "none" => Some(prepare_loss(value, &loss_path)?),
             _ => None,
         };
-        if holdups.as_object().is_some_and(|h| !h.is_empty()) {
-            let make = held_up(holdups, prepare_queue(queue, &queue_path)?, prepare_link(link, path)?, loss, path)?;
+        if delayers.as_object().is_some_and(|h| !h.is_empty()) {
+            let make = held_up(delayers, prepare_queue(queue, &queue_path)?, prepare_link(link, path)?, loss, path)?;
             return Ok(EgressMaker { make, rate, delay });
         }
         let (row, table) = resolve(Kind::Queue, queue, &queue_path)?;
@@ -395,7 +397,7 @@ impl EgressMaker {
 
 /// A queue and a link with what holds packets up between them.
 fn held_up(
-    holdups: &Value,
+    delayers: &Value,
     queue: Make<BoxQueue>,
     link: Make<BoxLink>,
     loss: Option<Make<BoxLoss>>,
@@ -403,20 +405,20 @@ fn held_up(
 ) -> Result<Make<BoxStage>, ConfigError> {
     let mut in_front = Vec::new();
     let (mut at_the_gate, mut resets, mut slow, mut largest) = (None, false, None, None);
-    for (key, row) in holdup::KEYS {
-        let Some(written) = holdups.get(key) else { continue };
+    for (key, row) in delayer::KEYS {
+        let Some(written) = delayers.get(key) else { continue };
         let at = format!("{path}.{key}");
         let mut named = written.clone();
         named["type"] = row.into();
-        let made = prepare_holdup(&named, &at)?;
+        let made = prepare_delayer(&named, &at)?;
         match row {
             "spikes" => {}
             "fast-reset" => {
                 resets = true;
                 continue;
             }
-            "slow-path" => {
-                slow = Some(params::read::<slow_path::SlowPathParams>(written, &at)?);
+            "processing-delay" => {
+                slow = Some(params::read::<processing_delay::ProcessingDelayParams>(written, &at)?);
                 continue;
             }
             "path-mtu" => {
@@ -454,7 +456,7 @@ fn held_up(
             stage = Box::new(fast_reset::FastReset::new(stage));
         }
         if let Some(p) = &slow {
-            stage = Box::new(slow_path::SlowPath::new(stage, p.clone(), cx.rng("slow-path")));
+            stage = Box::new(processing_delay::ProcessingDelay::new(stage, p.clone(), cx.rng("slow-path")));
         }
         if let Some(p) = &largest {
             stage = Box::new(mtu::Mtu::new(stage, p.clone()));
@@ -472,7 +474,9 @@ fn with_link<Q: QueueDisc + Send + 'static>(
     let (row, table) = resolve(Kind::Link, link, path)?;
     Ok(match row.name {
         "wire" => join(queue, prepared(&table, path, |p, _| Ok(wire::Wire::new(p)))?, loss),
-        "detour" => join(queue, prepared(&table, path, |p, cx| Ok(detour::Detour::new(p, cx.rng("detour"))))?, loss),
+        "reordering" => {
+            join(queue, prepared(&table, path, |p, cx| Ok(reordering::Reordering::new(p, cx.rng("detour"))))?, loss)
+        }
         "seawind" => {
             let params: seawind::SeawindParams = params::read(&table, path)?;
             let (queue, loss) = (Arc::new(queue), loss.map(Arc::new));

@@ -1,10 +1,11 @@
 //! Emulation: a scenario as hosts and routes, a run with its driver, and tapes.
 
-use crate::{convert, scenario_error};
+use crate::convert;
+use crate::errors::scenario_error;
 use crosswind_base::packet::{Life, Lifetime};
 use crosswind_base::{ConfigError, units};
 use crosswind_emu::bench;
-use crosswind_emu::driver::Change;
+use crosswind_emu::change::Change;
 use crosswind_emu::run::{self, Devices, Options, RunError, Running};
 use crosswind_emu::spec::{EgressSpec, FlowPorts, Host, Route, Spec, v4_of, v6_of};
 use crosswind_record::option::{TimeOfDay, encode};
@@ -64,7 +65,7 @@ impl Layout {
             body: e.spec.link.clone(),
             queue: e.spec.queue.clone(),
             loss: e.spec.loss.clone(),
-            holdups: e.spec.holdups.clone(),
+            delayers: e.spec.delayers.clone(),
             mtu_bytes: self.scenario.emulate.link_mtu.get(&e.name).map(|m| m.0 as u16),
         };
         let mut routes = Vec::new();

@@ -1,6 +1,6 @@
 //! Window laws without a network, for response functions and pictures of their shape.
 
-use super::scenario_error;
+use crate::errors::scenario_error;
 use crosswind_base::{ConfigError, Streams, Time, config};
 use crosswind_transport::tcp::law::Needs;
 use crosswind_transport::tcp::law::drive::{Drive, drive};

@@ -4,43 +4,24 @@ mod convert;
 mod elements;
 #[cfg(all(feature = "emu", target_os = "linux"))]
 mod emulate;
+mod errors;
 mod laws;
 mod own_law;
 
+use crate::errors::{ScenarioError, run_error, scenario_error};
 use crosswind_base::{ConfigError, Streams, Time};
 use crosswind_net::queue::red::effective;
 use crosswind_net::queue::red::trace::{self, IsCapable, Told};
 use crosswind_sim::engine::{LookAhead, Ties};
 use crosswind_sim::runs::bench::BenchSpec;
-use crosswind_sim::runs::{self, Progress, Request, RunError, run_many as run_plans};
+use crosswind_sim::runs::{self, Progress, Request, run_many as run_plans};
 use crosswind_sim::scenario::{self, Plan, Registries};
 use numpy::{IntoPyArray, PyReadonlyArray1};
-use pyo3::create_exception;
-use pyo3::exceptions::{PyException, PyOSError, PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-
-create_exception!(_core, ScenarioError, PyException, "A scenario is wrong: path, found, expected, hint.");
-
-fn scenario_error(py: Python<'_>, e: ConfigError) -> PyErr {
-    let err = ScenarioError::new_err(e.to_string());
-    let value = err.value(py);
-    for (name, text) in [("path", &e.path), ("found", &e.found), ("expected", &e.expected), ("hint", &e.hint)] {
-        // Setting an attribute on a fresh exception object fails only without memory.
-        let _ = value.setattr(name, text.as_str());
-    }
-    err
-}
-
-fn run_error(py: Python<'_>, e: RunError) -> PyErr {
-    match e {
-        RunError::Config(e) => scenario_error(py, e),
-        RunError::File(path, e) => PyOSError::new_err(format!("{path}: {e}")),
-        RunError::Broken(what) => PyRuntimeError::new_err(what),
-    }
-}
 
 /// Version of the compiled core.
 #[pyfunction]

@@ -4,7 +4,7 @@
 //! words, so that nothing else is needed to read it. The number of records stands in the header, in front of all of
 //! them: the driver writes [`header`] once more over the beginning when it is known.
 
-use crate::recorder::Flows;
+use crate::flows::Flows;
 use crosswind_base::{Event, EventKind, FlowId, Observer, Packet, Pool, Time, Vantage};
 use std::io::{self, Write};
 

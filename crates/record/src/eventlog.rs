@@ -2,7 +2,7 @@
 //!
 //! The log is bounded: it keeps the first [`EventLimit`] events and counts the rest.
 
-use crate::recorder::Flows;
+use crate::flows::Flows;
 use crate::{Column, Table};
 use crosswind_base::{Event, EventKind, FlowId, Observer, Packet, Pool, Time, Vantage};
 

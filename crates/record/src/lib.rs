@@ -38,14 +38,16 @@ pub mod samples;
 pub mod table;
 pub mod wire;
 
+mod flows;
 mod recorder;
 
 pub use eventfile::EventFile;
 pub use eventlog::{EVENT_BYTES, EventLimit, EventLog};
+pub use flows::Flows;
 pub use manifest::{Manifest, Mode, scenario_hash};
 pub use metric::{METRICS, Metric, MetricKind, Unit};
 pub use pcapng::{PcapngOptions, PcapngSummary, PcapngWriter, Snap, Vantages};
-pub use recorder::{Flows, Parts, Recorder};
+pub use recorder::{Parts, Recorder};
 pub use samples::{Entity, Samples};
 pub use table::{Cell, Code, Col, Column, ColumnType, RunEnd, RunKey, Sample, Subject, Table, Tables, Text};
 pub use wire::{TcpOptions, tcp_header_len};

@@ -17,10 +17,13 @@
 //! The source leaves the widths of the fields to its figure, which is lost; these follow from the length and from the values
 //! that it names.
 
-use crate::pcapng::START_UNIX_S;
 use crosswind_base::packet::{Expired, Life, Lifetime};
 use crosswind_base::{Dur, Time};
 use serde::{Deserialize, Serialize};
+
+/// Start of every run in Unix time: 9 September 2001, 01:46:40 UTC, so that run time can be read off after the nine
+/// zeros. It is not zero because some programs (tcptrace) take zero for "no time".
+pub const START_UNIX_S: u64 = 1_000_000_000;
 
 /// The type of the option.
 pub const TYPE: u8 = 30;

@@ -8,14 +8,11 @@
 //! Frames are bare IPv4 packets as [`crate::wire`] builds them. Time stamps have nanoseconds; every run is shown as if it
 //! had started at [`START_UNIX_S`].
 
-use crate::recorder::Flows;
+use crate::flows::Flows;
+use crate::option::START_UNIX_S;
 use crate::wire::{Framed, Framer};
 use crosswind_base::{Event, FlowId, Observer, Packet, Pool, Time, Vantage};
 use std::io::{self, Write};
-
-/// Start of every run in Unix time: 9 September 2001, 01:46:40 UTC, so that run time can be read off after the nine
-/// zeros. It is not zero because some programs (tcptrace) take zero for "no time".
-pub const START_UNIX_S: u64 = 1_000_000_000;
 
 /// Bare IPv4 packets, the type of files with two interfaces: libpcap refuses a second interface whose type has another
 /// number inside libpcap than in the file, as type 101 has.

@@ -4,38 +4,6 @@ use crate::{EventFile, EventLog, PcapngWriter};
 use crosswind_base::{Event, FlowId, Observer, Packet, Pool, Time, Vantage};
 use std::io::Write;
 
-/// Which flows an observer cares about.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Flows {
-    #[default]
-    None,
-    All,
-    /// Indexed by flow number; flows beyond the end are not chosen. Build it with [`Flows::only`].
-    Some(Vec<bool>),
-}
-
-impl Flows {
-    pub fn only(flows: impl IntoIterator<Item = FlowId>) -> Flows {
-        let mut chosen = Vec::new();
-        for FlowId(i) in flows {
-            if chosen.len() <= i as usize {
-                chosen.resize(i as usize + 1, false);
-            }
-            chosen[i as usize] = true;
-        }
-        Flows::Some(chosen)
-    }
-
-    #[inline]
-    pub fn contains(&self, flow: FlowId) -> bool {
-        match self {
-            Flows::None => false,
-            Flows::All => true,
-            Flows::Some(chosen) => chosen.get(flow.0 as usize).copied().unwrap_or(false),
-        }
-    }
-}
-
 /// The parts of a run that are recorded, each from a time on until before another; none stands for all of it.
 #[derive(Clone, Debug, Default)]
 pub struct Parts(pub Vec<(Time, Time)>);
@@ -91,7 +59,7 @@ impl<W: Write> Observer for Recorder<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{EventLimit, PcapngOptions};
+    use crate::{EventLimit, Flows, PcapngOptions};
     use crosswind_base::{End, EventKind};
 
     #[test]

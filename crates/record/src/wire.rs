@@ -4,7 +4,7 @@
 //! |---|---|
 //! | addresses | flow `f`: 10.`f >> 8`.`f & 255`.1 is its sender, ....2 its receiver (low 16 bits of `f`) |
 //! | ports | sender 49152 + a number below 16384 made from `f`; receiver 9 (discard: the payload is zeros) |
-//! | identification | 16 bits mixed from what identifies the packet: equal at both vantages, new for a resend |
+//! | identification | 16 bits mixed from what identifies the packet: equal at both vantages, new for a retransmission |
 //! | DSCP, TTL, flags | 0; 64 at both vantages; DF |
 //! | ECN | the packet's two bits |
 //! | sequence, acknowledgement | initial number of the flow and direction + the 64-bit offset, modulo 2^32 |

@@ -110,9 +110,9 @@ fn script() -> Script {
     s.send(153, reverse(ACK.with(TcpFlags::ECE), 1001), sack(&[(2001, 3001)]));
     s.send(154, reverse(ACK.with(TcpFlags::ECE), 1001), sack(&[(2001, 4001)]));
     s.send(155, reverse(ACK.with(TcpFlags::ECE), 1001), sack(&[(2001, 5001), (1, 501), (501, 801), (801, 901)]));
-    let mut resend = data(1001);
-    (resend.ds, resend.meta) = (Ecn::NotEct.into(), Meta(Meta::REXMIT));
-    s.send(205, resend, None);
+    let mut retransmit = data(1001);
+    (retransmit.ds, retransmit.meta) = (Ecn::NotEct.into(), Meta(Meta::REXMIT));
+    s.send(205, retransmit, None);
     let mut cwr = data(5001);
     cwr.flags = ACK.with(TcpFlags::CWR).with(TcpFlags::PSH);
     s.send(206, cwr, None);
@@ -275,7 +275,7 @@ fn both(report: &str, line: &str) -> [String; 2] {
 }
 
 #[test]
-fn tcptrace_counts_resends_at_the_sender_and_disorder_at_the_receiver() {
+fn tcptrace_counts_retransmissions_at_the_sender_and_disorder_at_the_receiver() {
     for (seen, resent, disordered) in [(Vantage::Sender, "1", "0"), (Vantage::Receiver, "0", "1")] {
         let file = write_capture(&format!("tcptrace-{seen:?}.pcapng"), Vantages::Only(seen));
         if let Some(report) = tcptrace(&file) {

@@ -50,8 +50,8 @@ fn hop(times: u64) -> u64 {
     let streams = Streams::new(1);
     let cx = BuildCx::new(&streams, "link/a/forward");
     let link = json!({ "type": "wire", "rate": "1 Gbit/s", "delay": "1 ms" });
-    let (queue, holdups) = (json!({ "type": "droptail" }), Value::Null);
-    let parts = Parts { queue: &queue, link: &link, loss: None, holdups: &holdups };
+    let (queue, delayers) = (json!({ "type": "droptail" }), Value::Null);
+    let parts = Parts { queue: &queue, link: &link, loss: None, delayers: &delayers };
     let mut stage = EgressMaker::new(&parts, "link.a").and_then(|m| m.make(&cx)).expect("it builds");
     let mut bench = Bench::default();
     for i in 0..times {

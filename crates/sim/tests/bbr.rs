@@ -68,7 +68,7 @@ fn losses_of_a_twentieth_cost_a_twentieth() {
     let t = run(&s);
     let rate = of_flow(&t, "f", "goodput_bps") / PAYLOAD_BPS / 0.95;
     assert!(rate > 0.9, "{rate} of what the link lets through");
-    assert!(of_flow(&t, "f", "resent_packets") > 500.0, "segments were lost");
+    assert!(of_flow(&t, "f", "retransmitted_packets") > 500.0, "segments were lost");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn ten_flows_lose_less_than_a_twentieth() {
     let t = run(&s);
     let flows = table(&t, "flow");
     let sum = |column: &str| (0..flows.rows()).map(|row| number(flows, column, row)).sum::<f64>();
-    let (resent, sent) = (sum("resent_packets"), sum("sent_packets"));
+    let (resent, sent) = (sum("retransmitted_packets"), sum("sent_packets"));
     assert!(flows.rows() == 10 && sent > 400_000.0, "{} flows, {sent} packets", flows.rows());
     assert!(resent < 0.05 * sent, "{resent} of {sent}");
 }

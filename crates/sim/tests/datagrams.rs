@@ -95,7 +95,7 @@ fn runs_of_losses_and_undefined_pairs_are_those_of_the_list() {
 fn jitter_is_the_size_of_the_differences_between_neighbours_that_arrive() {
     // Every second packet takes 7 ms longer; the sixth and seventh, one of each kind, are lost, which leaves all neighbours unlike.
     let loss = json!({ "type": "list", "packets": [6, 7] });
-    let link = json!({ "rate": "1 Mbit/s", "delay": "5 ms", "type": "detour", "counts": "all", "paths": "two", "difference": "7 ms", "loss": loss });
+    let link = json!({ "rate": "1 Mbit/s", "delay": "5 ms", "type": "reordering", "counts": "all", "paths": "two", "difference": "7 ms", "loss": loss });
     let t = run(&scenario(link, json!({ "audio": { "workload": audio(20) } })));
     assert_eq!(of_flow(&t, "audio", "received_packets"), 18.0);
     assert_eq!(of_flow(&t, "audio", "jitter_mean_ns"), 7e6);
@@ -182,7 +182,7 @@ fn a_run_ends_with_the_flows_that_it_waits_for_and_they_do_not_notice() {
     assert_eq!(text(table(&cut, "run"), "outcome", 0), "awaited flows closed");
     let end = number(table(&cut, "run"), "end_ns", 0);
     assert!(end >= of_flow(&cut, "bulk", "elapsed_ns") && end < 20e9, "{end}");
-    for column in ["elapsed_ns", "size_bytes", "drops_packets", "resent_packets"] {
+    for column in ["elapsed_ns", "size_bytes", "drops_packets", "retransmitted_packets"] {
         assert_eq!(of_flow(&cut, "bulk", column), of_flow(&whole, "bulk", column), "{column}");
     }
     // A hundred datagrams a second until then, and none afterwards.
@@ -257,10 +257,10 @@ fn the_log_of_a_stream_tells_of_every_packet_sent_lost_and_received() {
     assert_eq!((of("open").len(), of("close")), (1, vec![4.0]));
 }
 
-// ---- resends that nobody needed --------------------------------------------------------------------------------------
+// ---- retransmissions that nobody needed --------------------------------------------------------------------------------------
 
 #[test]
-fn a_resend_is_unnecessary_exactly_when_an_earlier_copy_arrives() {
+fn a_retransmission_is_unnecessary_exactly_when_an_earlier_copy_arrives() {
     // One segment that takes 540 ms on the line; the timer knows only the small packets of the handshake (124 ms).
     let unnecessary = |lost: Value| {
         let link = json!({ "rate": "8 kbit/s", "delay": "10 ms", "loss": { "type": "list", "packets": lost },
@@ -270,12 +270,12 @@ fn a_resend_is_unnecessary_exactly_when_an_earlier_copy_arrives() {
         let mut s = scenario(link, flows);
         s["duration"] = "5 s".into();
         let t = run(&s);
-        (of_flow(&t, "bulk", "resent_packets"), of_flow(&t, "bulk", "unnecessary_resends_packets"))
+        (of_flow(&t, "bulk", "retransmitted_packets"), of_flow(&t, "bulk", "unnecessary_retransmissions_packets"))
     };
     assert_eq!(unnecessary(json!([])), (1.0, 1.0), "both copies arrive");
-    assert_eq!(unnecessary(json!([2])), (1.0, 1.0), "the resend is lost, but it was not needed either");
+    assert_eq!(unnecessary(json!([2])), (1.0, 1.0), "the retransmission is lost, but it was not needed either");
     let (resent, needless) = unnecessary(json!([1]));
-    assert_eq!(resent - needless, 1.0, "the first resend was needed when the original was lost");
+    assert_eq!(resent - needless, 1.0, "the first retransmission was needed when the original was lost");
 }
 
 // ---- what is refused -------------------------------------------------------------------------------------------------

@@ -132,7 +132,7 @@ fn totals_are_the_same_however_often_one_looks() {
 fn domain(profile: &str) -> Value {
     let wire = |from: &str, to: &str| json!({ "from": from, "to": to, "rate": "1 Gbit/s", "delay": "1 ms" });
     let hop = |from: &str, to: &str, rate: &str| {
-        json!({ "from": from, "to": to, "rate": rate, "delay": "1 ms", "type": "detour", "share": 0.0, "counts": "all",
+        json!({ "from": from, "to": to, "rate": rate, "delay": "1 ms", "type": "reordering", "share": 0.0, "counts": "all",
                 "jitter": "100 ns", "queue": { "type": "early-discard", "limit": "20 packets" } })
     };
     let stream = |from: &str, to: &str| {

@@ -22,11 +22,11 @@ fn scenario(contracts: Value) -> Value {
     })
 }
 
-/// A cell of the row of one flow at the edge of one domain.
-fn at_edge(t: &crosswind_record::Tables, domain: &str, flow: &str, column: &str) -> f64 {
-    let edge = table(t, "edge");
-    let row = (0..4).find(|i| text(edge, "domain", *i) == domain && text(edge, "name", *i) == flow);
-    number(edge, column, row.unwrap_or_else(|| panic!("no row of {flow} at {domain}")))
+/// A cell of the row of one flow at the boundary of one domain.
+fn at_boundary(t: &crosswind_record::Tables, domain: &str, flow: &str, column: &str) -> f64 {
+    let boundary = table(t, "boundary");
+    let row = (0..4).find(|i| text(boundary, "domain", *i) == domain && text(boundary, "name", *i) == flow);
+    number(boundary, column, row.unwrap_or_else(|| panic!("no row of {flow} at {domain}")))
 }
 
 fn bucket(mbps: &str) -> Value {
@@ -41,11 +41,11 @@ fn packets_within_the_contract_are_green_and_the_rest_yellow_flow_by_flow() {
     })));
     // Half of 2 Mbit/s is within the first contract and three quarters within the second, and the bucket that is full at first.
     for (flow, green) in [("first", 1250.0), ("second", 1875.0)] {
-        assert_eq!(at_edge(&t, "a", flow, "arrived_other_packets"), 2500.0);
-        let left = |colour: &str| at_edge(&t, "a", flow, &format!("left_{colour}_packets"));
+        assert_eq!(at_boundary(&t, "a", flow, "arrived_other_packets"), 2500.0);
+        let left = |colour: &str| at_boundary(&t, "a", flow, &format!("left_{colour}_packets"));
         assert_within(left("green"), green, 0.1);
         assert_eq!(left("green") + left("yellow"), 2500.0, "{flow}");
-        assert_eq!(at_edge(&t, "a", flow, "remarked_packets"), 0.0, "what had no colour is not marked anew");
+        assert_eq!(at_boundary(&t, "a", flow, "remarked_packets"), 0.0, "what had no colour is not marked anew");
         assert_eq!(of_flow(&t, flow, "received_packets"), 2500.0);
     }
 }
@@ -56,7 +56,7 @@ fn a_boundary_meters_the_aggregate_of_its_neighbour_and_downgrades_only() {
         "one": {"domain": "a", "per": "flow", "class": "AF1", "meter": bucket("1 Mbit/s")},
         "border": {"domain": "b", "from": "a", "dscp": "AF11", "class": "AF1", "meter": bucket("1 Mbit/s")},
     })));
-    let sum = |column: &str| at_edge(&t, "b", "first", column) + at_edge(&t, "b", "second", column);
+    let sum = |column: &str| at_boundary(&t, "b", "first", column) + at_boundary(&t, "b", "second", column);
     // 1250 of each come green; one meter lets 1 Mbit/s of the 2 pass.
     assert_within(sum("arrived_green_packets"), 2500.0, 0.1);
     assert_eq!(sum("arrived_green_packets") + sum("arrived_yellow_packets"), 5000.0);
@@ -74,7 +74,7 @@ fn a_policer_drops_and_a_shaper_delays_what_exceeds_the_contract() {
     let t = run(&s);
     assert_within(of_flow(&t, "first", "received_packets"), 1250.0, 0.1);
     assert_eq!(of_flow(&t, "first", "drops_packets"), 2500.0 - of_flow(&t, "first", "received_packets"));
-    assert_eq!(at_edge(&t, "a", "first", "policed_packets"), of_flow(&t, "first", "drops_packets"));
+    assert_eq!(at_boundary(&t, "a", "first", "policed_packets"), of_flow(&t, "first", "drops_packets"));
     // The last of 2500 packets leaves the shaper after 2499 times 8 ms.
     assert_eq!(of_flow(&t, "second", "received_packets"), 2500.0);
     let last_ms = 2499.0 * 8.0 - 2499.0 * 4.0;
@@ -88,10 +88,13 @@ fn what_the_shaper_of_a_contract_drops_stands_in_the_row_of_its_flow() {
     s["duration"] = "30 s".into();
     let t = run(&s);
     // Half of 2500 packets are too many; nothing else on the way drops any.
-    let dropped = at_edge(&t, "a", "first", "shaper_drops_packets");
+    let dropped = at_boundary(&t, "a", "first", "shaper_drops_packets");
     assert_within(dropped, 1250.0, 3.0);
     assert_eq!(dropped, 2500.0 - of_flow(&t, "first", "received_packets"));
-    assert_eq!((dropped, at_edge(&t, "a", "first", "policed_packets")), (of_flow(&t, "first", "drops_packets"), 0.0));
+    assert_eq!(
+        (dropped, at_boundary(&t, "a", "first", "policed_packets")),
+        (of_flow(&t, "first", "drops_packets"), 0.0)
+    );
 }
 
 #[test]

@@ -77,14 +77,14 @@ fn listed_packets_are_marked_at_either_end_of_a_link() {
 fn packets_of_one_link_are_late_lost_and_marked() {
     let loss = json!([{ "type": "list", "packets": [30], "marks": [60] }, { "type": "list", "syn": [1] }]);
     let mut s = scenario(loss, json!("none"));
-    s["link"]["l"]["type"] = "detour".into();
+    s["link"]["l"]["type"] = "reordering".into();
     s["link"]["l"]["packets"] = json!([100]);
     s["link"]["l"]["late_mean"] = "5 ms".into();
     let t = run(&s);
     assert_eq!(of_flow(&t, "f", "syn_timeouts"), 1.0);
     assert_eq!(of_flow(&t, "f", "lost_packets"), 2.0);
     assert_eq!(of_flow(&t, "f", "marks_packets"), 1.0);
-    // The resend of the lost segment, and the one that is late.
+    // The retransmit of the lost segment, and the one that is late.
     assert!(of_flow(&t, "f", "out_of_order_packets") >= 2.0);
     assert_eq!(of_flow(&t, "f", "size_bytes"), 200_000.0);
 }
@@ -122,7 +122,8 @@ fn what_is_recorded_changes_nothing_of_it() {
     ]);
     let results = |s: &Value| {
         let t = run(s);
-        let columns = ["elapsed_ns", "size_bytes", "sent_packets", "resent_packets", "lost_packets", "window_probes"];
+        let columns =
+            ["elapsed_ns", "size_bytes", "sent_packets", "retransmitted_packets", "lost_packets", "window_probes"];
         ["f", "g"].map(|flow| columns.map(|c| of_flow(&t, flow, c)))
     };
     let plain = results(&s);

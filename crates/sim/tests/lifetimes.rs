@@ -92,9 +92,9 @@ fn a_flight_that_a_timer_will_send_again_is_gone_when_it_does() {
     };
     let (plain, mortal) = (tcp(Value::Null, droptail()), tcp(json!("rto"), lpd()));
     assert!(of_flow(&plain, "data", "spurious_timeouts") >= 1.0);
-    assert!(of_flow(&plain, "data", "unnecessary_resends_packets") >= 10.0, "the whole flight is sent twice");
+    assert!(of_flow(&plain, "data", "unnecessary_retransmissions_packets") >= 10.0, "the whole flight is sent twice");
     // What left just before the spike arrives, and its acknowledgements are held up: three segments are on a link of 300 ms.
-    let again = of_flow(&mortal, "data", "unnecessary_resends_packets");
+    let again = of_flow(&mortal, "data", "unnecessary_retransmissions_packets");
     assert!(again <= 3.0, "{again}: none of those that waited in the router arrives twice");
     assert!(of_link(&mortal, "slow", "drops_expired_packets") >= 10.0);
 }
@@ -139,7 +139,7 @@ fn lifetimes_that_make_no_sense_are_refused() {
         (json!("rto"), "flow.data.lifetime.rule", "data"),
         (json!("soon"), "flow.data.lifetime", "5 s"),
         (json!({ "data": "90 s" }), "flow.data.lifetime.data", "absolute"),
-        (json!({ "data": "9 s", "expired": "resend" }), "flow.data.lifetime", "one of discard, forward, headers"),
+        (json!({ "data": "9 s", "expired": "retransmit" }), "flow.data.lifetime", "one of discard, forward, headers"),
     ] {
         let e = refusal(&scenario(lpd(), stream(), lifetime));
         assert_eq!(e.path, path, "{e}");
@@ -154,10 +154,10 @@ fn lifetimes_that_make_no_sense_are_refused() {
 
 #[test]
 fn packets_with_an_option_are_slow_in_routers_that_look_at_it_and_others_are_not() {
-    let slow_path = json!({ "delay": { "uniform": ["2 ms", "8 ms"] } });
-    let pings = |lifetime: Value, slow_path: Value| {
+    let processing_delay = json!({ "delay": { "uniform": ["2 ms", "8 ms"] } });
+    let pings = |lifetime: Value, processing_delay: Value| {
         let hop = |from: &str, to: &str| {
-            let body = json!({ "from": from, "to": to, "rate": "10 Mbit/s", "delay": "10 ms", "slow_path": slow_path });
+            let body = json!({ "from": from, "to": to, "rate": "10 Mbit/s", "delay": "10 ms", "processing_delay": processing_delay });
             (format!("{from}{to}"), body)
         };
         let mut s = json!({ "name": "options", "duration": "60 s", "record": { "events": "all" },
@@ -170,9 +170,9 @@ fn packets_with_an_option_are_slow_in_routers_that_look_at_it_and_others_are_not
         run(&s)
     };
     let delay = |t: &crosswind_record::Tables, which: &str| of_flow(t, "probe", which) / 1e6;
-    let plain = pings(Value::Null, slow_path.clone());
+    let plain = pings(Value::Null, processing_delay.clone());
     assert_within(delay(&plain, "delay_max_ns"), 30.0 + 3.0 * 60.0 * 8.0 / 1e4, 1.0);
-    let marked = pings("5 s".into(), slow_path);
+    let marked = pings("5 s".into(), processing_delay);
     let longest = delay(&marked, "delay_max_ns");
     // Three routers: 6 to 24 ms, 15 on average.
     assert!(longest > 47.0 && longest < 55.0, "{longest} ms");

@@ -172,7 +172,7 @@ fn every_column_that_a_run_can_have_is_in_the_registry_of_metrics() {
             "page" => MetricKind::Page,
             "object" => MetricKind::Object,
             "link" => MetricKind::Link,
-            "edge" => MetricKind::Edge,
+            "boundary" => MetricKind::Boundary,
             _ => MetricKind::Column,
         };
         for (name, column) in table.columns() {

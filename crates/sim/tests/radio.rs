@@ -62,8 +62,8 @@ fn persistence_trades_losses_for_silence() {
     let t = |preset: &str| run(&scenario(json!({"preset": preset})));
     let (clean, low, high) = (t("error-free"), t("arq-low"), t("arq-high"));
     let of = |t: &Tables, column: &str| of_link(t, "last-hop", column);
-    assert_eq!(of(&clean, "link_resent_packets"), 0.0);
-    assert!(of(&low, "link_resent_packets") > 10.0 && of(&high, "link_resent_packets") > 10.0);
+    assert_eq!(of(&clean, "link_retransmitted_packets"), 0.0);
+    assert!(of(&low, "link_retransmitted_packets") > 10.0 && of(&high, "link_retransmitted_packets") > 10.0);
     let lost = "drops_link_error_packets";
     assert!(of(&clean, lost) == 0.0 && of(&low, lost) > 5.0 && of(&high, lost) < of(&low, lost));
     assert!(of_flow(&high, "bulk-1", "rtt_max_ns") > of_flow(&clean, "bulk-1", "rtt_max_ns"));

@@ -1,4 +1,4 @@
-//! Parameters of queues, links, losses, holdups and flows that change during a run, in small worlds with an outcome that
+//! Parameters of queues, links, losses, delayers and flows that change during a run, in small worlds with an outcome that
 //! can be worked out on paper.
 
 mod common;
@@ -202,7 +202,7 @@ fn what_cannot_change_is_refused_before_the_run_with_its_path() {
         ),
         (json!({ "type": "seawind" }), "timeline[0].set.type", "`wire`"),
         (json!({ "queue": { "type": "droptail" } }), "timeline[0].set.queue.type", "`red-ns2`"),
-        (json!({ "reverse": { "type": "repair" } }), "timeline[0].set.reverse.type", "types cannot change"),
+        (json!({ "reverse": { "type": "arq" } }), "timeline[0].set.reverse.type", "types cannot change"),
         (json!({ "spikes": { "every": "3 s" } }), "timeline[0].set.spikes", "from the start"),
     ] {
         let e = refusal(&stream(link.clone(), at("1 s", set)));

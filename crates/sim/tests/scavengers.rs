@@ -36,7 +36,7 @@ fn copa_alone_uses_the_link_and_loses_nothing() {
     let t = run(&path(json!({ "preset": "linux-6", "law": "copa" }), 100));
     let rate = of_flow(&t, "f", "goodput_bps") / PAYLOAD_BPS;
     assert!(rate > 0.93, "{rate} of the link");
-    assert_eq!(of_flow(&t, "f", "resent_packets"), 0.0);
+    assert_eq!(of_flow(&t, "f", "retransmitted_packets"), 0.0);
 }
 
 #[test]
@@ -46,7 +46,7 @@ fn hystart_plus_loses_less_than_half_of_what_slow_start_loses() {
         let mut s = path(json!({ "preset": "linux-6", "slow_start": slow_start, "pacing": "linux" }), 133);
         s["duration"] = json!("3 s");
         let t = run(&s);
-        (of_flow(&t, "f", "resent_packets"), of_flow(&t, "f", "goodput_bps") / PAYLOAD_BPS)
+        (of_flow(&t, "f", "retransmitted_packets"), of_flow(&t, "f", "goodput_bps") / PAYLOAD_BPS)
     };
     let (lost_before, _) = first_loss("standard");
     assert!(lost_before > 50.0, "standard slow start overshoots: {lost_before}");

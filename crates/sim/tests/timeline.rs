@@ -110,8 +110,8 @@ fn a_profile_is_a_link_and_every_key_beside_it_is_stronger() {
     assert_eq!(first["queue"]["limit"], "5 packets");
     assert_eq!(first["reverse"]["queue"]["limit"], "5 packets");
     assert_eq!(first["reverse"]["rate"], "10 kbit/s");
-    assert_eq!(first["on_demand"]["hold"], json!({ "uniform": ["2 s", "5 s"] }));
-    assert_eq!(first["reverse"]["on_demand"]["hold"], json!({ "uniform": ["10 ms", "400 ms"] }));
+    assert_eq!(first["channel_allocation"]["hold"], json!({ "uniform": ["2 s", "5 s"] }));
+    assert_eq!(first["reverse"]["channel_allocation"]["hold"], json!({ "uniform": ["10 ms", "400 ms"] }));
     assert_eq!(all["topology"]["last_hop"]["rate"], "384 kbit/s");
     let again = normalise(&parse(&all.to_string(), &Registries).unwrap_or_else(|e| panic!("{e}")));
     assert_eq!(all, again, "what was written can be read");

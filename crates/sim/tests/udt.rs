@@ -34,7 +34,7 @@ fn a_file_arrives_complete_whatever_is_lost_and_the_run_ends() {
         let t = run(&scenario(link.clone(), flow, "100 s"));
         assert_eq!(stream(&t, "size_bytes"), 3_000_100.0, "{preset}");
         assert_eq!(text(table(&t, "run"), "outcome", 0), "all flows closed", "{preset}");
-        assert!(stream(&t, "resent_packets") >= stream(&t, "reported_losses_packets"), "{preset}");
+        assert!(stream(&t, "retransmitted_packets") >= stream(&t, "reported_losses_packets"), "{preset}");
     }
 }
 

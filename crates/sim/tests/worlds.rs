@@ -39,7 +39,7 @@ fn a_clean_link_gives_its_whole_capacity_less_the_headers() {
     // The window (60 segments) exceeds the path (17) and fits the queue, so nothing is lost and the line never idles.
     let link = json!({ "rate": "10 Mbit/s", "delay": "10 ms" });
     let t = run(&single(link, endless(), json!({ "preset": "rfc", "window_limit_segments": 60 }), "120 s"));
-    assert_eq!(of_flow(&t, "bulk", "resent_packets"), 0.0);
+    assert_eq!(of_flow(&t, "bulk", "retransmitted_packets"), 0.0);
     assert_within(of_flow(&t, "bulk", "goodput_bps"), 10e6 * 1460.0 / (1460.0 + HEADER), 0.5);
     assert!(of_link(&t, "path", "utilisation_ratio") > 0.995);
 }
@@ -308,6 +308,6 @@ fn totals_of_a_queue_are_reported_from_inside_any_other() {
 
 #[test]
 fn a_repairing_line_that_is_never_idle_is_fully_used() {
-    let t = run(&one_link(json!({ "type": "repair", "rate": "1 Mbit/s", "delay": "1 ms", "error": 0.5 })));
+    let t = run(&one_link(json!({ "type": "arq", "rate": "1 Mbit/s", "delay": "1 ms", "error": 0.5 })));
     assert_within(of_link(&t, "a", "utilisation_ratio"), 1.0, 0.5);
 }

@@ -42,7 +42,7 @@ pub struct Delivery {
 
 /// The egress of a queue and a link that loses nothing and holds nothing up, in the words of a scenario.
 pub fn egress([queue, link]: [&Value; 2], path: &str, cx: &BuildCx<'_>) -> Result<BoxStage, ConfigError> {
-    EgressMaker::new(&Parts { queue, link, loss: None, holdups: &Value::Null }, path)?.make(cx)
+    EgressMaker::new(&Parts { queue, link, loss: None, delayers: &Value::Null }, path)?.make(cx)
 }
 
 /// A data packet of `len` bytes; `seq` identifies it.

@@ -3,7 +3,7 @@
 use crate::bench::{Bench, Delivery, Entry};
 use crosswind_base::{Colour, Dur, Ecn, Limit, Streams, Time, units};
 use crosswind_net::diffserv::{Meter, Metered};
-use crosswind_net::link::holdup::KEYS;
+use crosswind_net::link::delayer::KEYS;
 use crosswind_net::registry::{self, BoxStage, BuildCx, EgressMaker, Kind, Row};
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ pub struct Setup {
     pub queue: Value,
     pub link: Value,
     pub loss: Value,
-    pub holdups: Value,
+    pub delayers: Value,
 }
 
 impl Setup {
@@ -28,7 +28,7 @@ impl Setup {
 
     fn build_with(&self, cx: &BuildCx<'_>) -> BoxStage {
         let parts =
-            registry::Parts { queue: &self.queue, link: &self.link, loss: Some(&self.loss), holdups: &self.holdups };
+            registry::Parts { queue: &self.queue, link: &self.link, loss: Some(&self.loss), delayers: &self.delayers };
         EgressMaker::new(&parts, "link.test")
             .and_then(|m| m.make(cx))
             .unwrap_or_else(|e| panic!("{self:?} does not build: {e}"))
@@ -41,7 +41,7 @@ pub fn setups(row: &Row) -> Vec<Setup> {
         queue: json!({"type": "droptail", "limit": "9000 B"}),
         link: json!({"type": "wire", "rate": "2 Mbit/s", "delay": "7 ms"}),
         loss: json!({"type": "none"}),
-        holdups: Value::Null,
+        delayers: Value::Null,
     };
     let own = |extra: Value| {
         let mut map = Map::new();
@@ -77,14 +77,14 @@ pub fn setups(row: &Row) -> Vec<Setup> {
         Kind::Link => Setup { link: own(v), ..base.clone() },
         Kind::Loss => Setup { loss: own(v), ..base.clone() },
         Kind::Meter => base.clone(),
-        Kind::Holdup => {
+        Kind::Delayer => {
             let key = KEYS.iter().find(|(_, name)| *name == row.name).expect("every row has its key").0;
             let mut table = own(v);
             let keys = table.as_object_mut().expect("a table");
             keys.remove("type");
             // Times here, a place in a loss model.
             keys.retain(|k, v| k != "at" || v.is_array());
-            Setup { holdups: json!({key: table}), ..base.clone() }
+            Setup { delayers: json!({key: table}), ..base.clone() }
         }
     };
     let classful = classful(row.name).into_iter().map(|queue| Setup { queue, ..base.clone() });

@@ -41,14 +41,14 @@ fn changes(kind: Kind) -> Vec<Value> {
         json!({ "class": { "long": { "queue": { "limit": "3 packets" } } } }),
         json!({ "queue": { "limit": "2 packets" } }),
     ]);
-    let of_holdup = [
+    let of_delayer = [
         json!({ "spikes": { "first": "1 s", "every": "700 ms", "length": "90 ms" } }),
         json!({ "spikes": "none" }),
         json!({ "spikes": { "at": ["2 s", "5 s"] } }),
     ];
     match kind {
         Kind::Queue => of_queue.into_iter().map(|q| json!({ "queue": q })).chain(of_link).collect(),
-        Kind::Holdup => of_holdup.into_iter().chain(of_link).collect(),
+        Kind::Delayer => of_delayer.into_iter().chain(of_link).collect(),
         Kind::Link | Kind::Loss | Kind::Meter => of_link,
     }
 }

@@ -39,7 +39,7 @@ fn the_suites_traffic_provokes_every_kind_of_loss_and_mark() {
 
 #[test]
 fn names_are_unique_within_a_kind_and_defaults_exist() {
-    for kind in [Kind::Queue, Kind::Link, Kind::Loss, Kind::Meter, Kind::Holdup] {
+    for kind in [Kind::Queue, Kind::Link, Kind::Loss, Kind::Meter, Kind::Delayer] {
         let mut names = registry::names(kind);
         assert!(names.contains(&kind.default_type()));
         let n = names.len();
@@ -174,7 +174,7 @@ fn losses_at_the_entry_use_no_link_and_losses_at_the_exit_do() {
             queue: json!("droptail"),
             link: json!("wire"),
             loss: json!({"type": "list", "packets": [2], "at": at}),
-            holdups: json!(null),
+            delayers: json!(null),
         };
         let mut bench = Bench::new(setup.build(1));
         for _ in 0..3 {

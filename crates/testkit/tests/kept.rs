@@ -67,7 +67,7 @@ fn stages(wanted: impl Fn(Kind) -> bool) -> Hashes {
 }
 
 #[test]
-fn links_losses_and_holdups_do_what_they_did() {
+fn links_losses_and_delayers_do_what_they_did() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/kept/links.txt");
     kept::check(include_str!("kept/links.txt"), path, &stages(|k| !matches!(k, Kind::Queue | Kind::Meter)));
 }

@@ -174,7 +174,7 @@ fn a_fragmented_packet_pays_overhead_per_frame_and_is_lost_with_any_frame() {
     let want = 1.0 - (1.0 - p * p).powi(6);
     let got = b.drops_of(DropReason::LinkError) as f64 / n as f64;
     assert!((got - want).abs() < slack(want, n), "{got} {want}");
-    let resent = b.report().get("link_resent_packets") / n as f64;
+    let resent = b.report().get("link_retransmitted_packets") / n as f64;
     assert!((resent - 0.6).abs() < 0.02, "{resent} retransmissions per packet of six frames");
 }
 

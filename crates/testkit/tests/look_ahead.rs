@@ -105,16 +105,16 @@ enum How {
 /// Offers the same random traffic to a row with look-ahead and one without, looking at both at random times.
 fn compare(seed: u64, queue: Value, how: How) {
     let wire = |rate: u64| json!({ "type": "wire", "rate": format!("{rate} bit/s"), "delay": "7 ms" });
-    let detour = |own: Value| {
-        let mut line = json!({ "type": "detour", "rate": "8 Mbit/s", "delay": "7 ms", "counts": "all" });
+    let reordering = |own: Value| {
+        let mut line = json!({ "type": "reordering", "rate": "8 Mbit/s", "delay": "7 ms", "counts": "all" });
         own.as_object().unwrap().iter().for_each(|(key, v)| line[key] = v.clone());
         line
     };
     let first = match how {
         How::Unaware | How::OneUpstream => wire(8_000_000),
-        How::Batches => detour(json!({ "jitter": "3 ms" })),
+        How::Batches => reordering(json!({ "jitter": "3 ms" })),
         How::UnawareOfLate | How::BatchesLate => {
-            detour(json!({ "share": 0.15, "late_mean": "9 ms", "late_deviation": "4 ms" }))
+            reordering(json!({ "share": 0.15, "late_mean": "9 ms", "late_deviation": "4 ms" }))
         }
     };
     let links = || [(queue.clone(), first.clone()), (json!({ "type": "droptail" }), wire(10_000_000))];

@@ -1,4 +1,4 @@
-//! Spikes and on-demand channels against a transliteration of the element they come from, on random traffic.
+//! Spikes and channel-allocation channels against a transliteration of the element they come from, on random traffic.
 
 use crosswind_base::{Dur, Ecn, Rng, Streams, Time};
 use crosswind_net::registry::{BuildCx, EgressMaker, Parts};
@@ -79,10 +79,10 @@ fn traffic(seed: u64, mean_gap_ms: f64) -> Vec<(Time, u16)> {
     (0..3000).map(|_| one()).collect()
 }
 
-fn measured(arrivals: &[(Time, u16)], holdups: Value) -> Vec<Option<Time>> {
+fn measured(arrivals: &[(Time, u16)], delayers: Value) -> Vec<Option<Time>> {
     let streams = Streams::new(5);
     let (queue, link) = (json!({"limit": format!("{LIMIT} packets")}), json!({"rate": RATE, "delay": "5 ms"}));
-    let parts = Parts { queue: &queue, link: &link, loss: None, holdups: &holdups };
+    let parts = Parts { queue: &queue, link: &link, loss: None, delayers: &delayers };
     let cx = BuildCx::new(&streams, "link/test/forward");
     let mut bench =
         Bench::new(EgressMaker::new(&parts, "link.test").and_then(|m| m.make(&cx)).unwrap_or_else(|e| panic!("{e}")));
@@ -110,19 +110,19 @@ fn spikes_and_channels_do_what_the_element_of_ns_2_does() {
     let spikes = json!({"first": {"uniform": ["0 ms", "500 ms"]}, "every": {"uniform": ["400 ms", "2 s"]},
         "length": {"uniform": ["30 ms", "900 ms"]}});
     let channel = json!({"delay": {"uniform": ["500 ms", "600 ms"]}, "hold": {"uniform": ["10 ms", "400 ms"]}});
-    let drawn = || Some(streams.named("link/test/forward/on-demand"));
+    let drawn = || Some(streams.named("link/test/forward/channel-allocation"));
     for (seed, gap_ms) in [(1, 0.8), (2, 30.0), (3, 200.0)] {
         let arrivals = traffic(seed, gap_ms);
         let blocked = spikes_of(&streams);
-        for (holdups, blocked, channel) in [
+        for (delayers, blocked, channel) in [
             (json!({"spikes": spikes}), &blocked[..], None),
-            (json!({"on_demand": channel}), &[][..], drawn()),
-            (json!({"spikes": spikes, "on_demand": channel}), &blocked[..], drawn()),
+            (json!({"channel_allocation": channel}), &[][..], drawn()),
+            (json!({"spikes": spikes, "channel_allocation": channel}), &blocked[..], drawn()),
         ] {
-            let found = measured(&arrivals, holdups.clone());
+            let found = measured(&arrivals, delayers.clone());
             let wanted = reference(&arrivals, blocked, channel);
             let differs = (0..found.len()).find(|i| found[*i] != wanted[*i]);
-            assert_eq!(differs.map(|i| (i, arrivals[i], found[i], wanted[i])), None, "{holdups}, traffic {seed}");
+            assert_eq!(differs.map(|i| (i, arrivals[i], found[i], wanted[i])), None, "{delayers}, traffic {seed}");
         }
     }
 }
@@ -160,7 +160,7 @@ fn both_directions_are_blocked_together() {
     let streams = Streams::new(8);
     let spikes = json!({"spikes": {"first": "0 s", "every": {"uniform": ["1 s", "2 s"]}, "length": "500 ms"}});
     let (queue, link) = (json!({}), json!({"rate": RATE, "delay": "5 ms"}));
-    let parts = Parts { queue: &queue, link: &link, loss: None, holdups: &spikes };
+    let parts = Parts { queue: &queue, link: &link, loss: None, delayers: &spikes };
     let arrivals = traffic(4, 20.0);
     let deliveries = ["forward", "reverse"].map(|way| {
         let component = format!("link/test/{way}");

@@ -125,7 +125,7 @@ fn play(case: &Case, arrivals: &[(u64, u64)]) -> History {
         delivered: bench.deliveries.iter().map(|d| (d.at.0, d.seq)).collect(),
         dropped: drops(DropReason::QueueFull),
         lost: drops(DropReason::LinkError),
-        resent: bench.report().get("link_resent_packets") as u64,
+        resent: bench.report().get("link_retransmitted_packets") as u64,
     }
 }
 

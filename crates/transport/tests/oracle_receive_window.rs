@@ -226,7 +226,7 @@ fn the_less_memory_a_segment_takes_the_larger_the_window() {
 }
 
 #[test]
-fn large_buffers_with_scaling_do_not_limit_a_slow_path() {
+fn large_buffers_with_scaling_do_not_limit_a_processing_delay() {
     let p = params(536).with(|p| {
         p.receiver.receive_buffer = Size(1_398_080);
         p.connection.window_scaling = Switch::On;

@@ -98,7 +98,7 @@ impl Both {
         assert_eq!(self.ours.sack(block, 0, &mut false), news);
         self.ours.mark_lost_by_sack(DUPTHRESH, MSS);
     }
-    fn resend(&mut self, start: u64) {
+    fn retransmit(&mut self, start: u64) {
         self.ours.retransmit(start, Time(start));
         self.plain.get(start).resent = true;
     }
@@ -156,7 +156,7 @@ fn episode(seed: u64) {
             65..=84 => {
                 let next = b.ours.next_lost().or_else(|| if r.chance(0.3) { b.ours.next_suspect() } else { None });
                 if let Some(s) = next {
-                    b.resend(s.start);
+                    b.retransmit(s.start);
                 }
             }
             // A cumulative ACK stands where something is missing: at the first hole of what was received.

@@ -278,8 +278,8 @@ def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_n
     }
     if is_tcp(f):
         row |= {
-            "resent_packets": i.get("total_retrans", -1),
-            "resent_bytes": i.get("bytes_retrans", -1),
+            "retransmitted_packets": i.get("total_retrans", -1),
+            "retransmitted_bytes": i.get("bytes_retrans", -1),
             "timeouts": i.get("total_rto", -1),
             "cwnd_max_bytes": s.get("cwnd_max", math.nan),
             "ssthresh_bytes": i["snd_ssthresh"] * mss if i.get("snd_ssthresh", 1 << 31) < 1 << 30 else math.nan,

@@ -375,7 +375,7 @@ def _shares(label: str, h: pl.DataFrame, scale: float, place: int) -> Series:
 
 _MARKS: tuple[tuple[str, str, str, str, float], ...] = (
     ("send", "sent", ".", "#56B4E9", 2.6),
-    ("resend", "sent again", "D", "#E69F00", 4.2),
+    ("retransmit", "retransmitted", "D", "#E69F00", 4.2),
     ("drop", "dropped by a queue", "x", "#D55E00", 5.5),
     ("lost", "lost on a link", "X", "#CC79A7", 5.5),
     ("mark", "marked (CE)", "^", "#009E73", 4.8),

@@ -92,7 +92,7 @@ def against_start(
 
 SEGMENTS = (
     ("send", "sent", ".", PALETTE[5], 2.4),
-    ("resend", "sent again", "D", PALETTE[4], 4.5),
+    ("retransmit", "retransmitted", "D", PALETTE[4], 4.5),
     ("drop", "dropped", "x", PALETTE[1], 4.5),
 )
 
@@ -103,7 +103,7 @@ def duplicates(events: pl.DataFrame) -> pl.DataFrame:
     One that repeats the ACK before it while data is outstanding; anything that acknowledges more starts afresh.
     """
     e = events.filter(pl.col("end") == "sender")
-    sent = pl.when(pl.col("kind").is_in(["send", "resend"])).then(pl.col("seq") + pl.col("len"))
+    sent = pl.when(pl.col("kind").is_in(["send", "retransmit"])).then(pl.col("seq") + pl.col("len"))
     acks = e.with_columns(sent.cum_max().forward_fill().alias("edge")).filter(pl.col("kind") == "ack")
     row = pl.int_range(pl.len()).over(pl.col("seq").rle_id())
     return acks.with_columns(row.alias("in_a_row")).filter((pl.col("in_a_row") > 0) & (pl.col("edge") > pl.col("seq")))
@@ -112,7 +112,7 @@ def duplicates(events: pl.DataFrame) -> pl.DataFrame:
 def _open_and_close(ax: Any, e: pl.DataFrame) -> None:
     """An S for each SYN and an F for the FIN, as far as this part of the events has them."""
     syn = e.filter((pl.col("kind") == "open") | ((pl.col("kind") == "timeout") & (pl.col("seq") == 0)))
-    fin = e.filter(pl.col("kind").is_in(["send", "resend"]) & (pl.col("aux") % 2 == 1))
+    fin = e.filter(pl.col("kind").is_in(["send", "retransmit"]) & (pl.col("aux") % 2 == 1))
     for found, letter in ((syn, "S"), (fin, "F")):
         look: Any = {"linestyle": "", "marker": f"${letter}$", "color": INK, "markersize": 5.0}
         look["markeredgewidth"] = 0.0
@@ -138,7 +138,7 @@ def _ack_line(ax: Any, e: pl.DataFrame) -> dict[str, Any]:
 
 @styled
 def sequences(name: str, caption: str, flows: Mapping[str, pl.DataFrame], until_s: float = np.inf) -> Picture:
-    """Sequence graphs of several flows side by side: segments sent and sent again, drops, ACKs and duplicates."""
+    """Sequence graphs of several flows side by side: segments sent and retransmitted, drops, ACKs and duplicates."""
     fig, axes = _panels(len(flows), len(flows), (max(1.75, 5.6 / len(flows)), 1.8))
     handles: dict[str, Any] = {}
     for ax, (title, events) in zip(axes, flows.items(), strict=True):

@@ -32,7 +32,7 @@ DEFAULT = (
     "loss_ratio",
     "mos",
     "drops_packets",
-    "resent_packets",
+    "retransmitted_packets",
     "timeouts",
 )
 

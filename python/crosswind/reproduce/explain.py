@@ -35,7 +35,7 @@ class Scene:
     def times_s(self, configuration: str, flow: str, *kinds: str) -> list[float]:
         """When events of the sender happened; those of SYN and FIN, which carry no data, do not count."""
         e = self.events(configuration, flow).filter(pl.col("kind").is_in(list(kinds)) & (pl.col("end") == "sender"))
-        data = ~pl.col("kind").is_in(["send", "resend", "drop", "lost", "mark"]) | (pl.col("len") > 0)
+        data = ~pl.col("kind").is_in(["send", "retransmit", "drop", "lost", "mark"]) | (pl.col("len") > 0)
         real = ~pl.col("kind").is_in(["timeout"]) | (pl.col("seq") > 0)
         return [t / 1e9 for t in e.filter(data & real)["time_ns"]]
 

@@ -16,7 +16,7 @@ from crosswind.results.runs import Runs
 
 NS_PER_MS = 1e6
 # Event -> the letter of ns-2: a packet enters the sender's queue, is received, is dropped.
-NS2_LETTERS = {"send": "+", "resend": "+", "receive": "r", "drop": "d", "lost": "d"}
+NS2_LETTERS = {"send": "+", "retransmit": "+", "receive": "r", "drop": "d", "lost": "d"}
 
 
 def csv(runs: Runs, folder: Path) -> list[Path]:
@@ -93,8 +93,8 @@ class _Qlog:
                 yield {"time": time_ns / NS_PER_MS, "name": name, "data": data}
 
     def one(self, kind: str, seq: int, length: int, aux: int) -> Iterator[tuple[str, dict[str, Any]]]:
-        if kind in ("send", "resend") and length > 0:
-            if kind == "resend" and seq in self.latest:
+        if kind in ("send", "retransmit") and length > 0:
+            if kind == "retransmit" and seq in self.latest:
                 old = self.latest[seq]
                 self.flying.pop(old, None)
                 yield "recovery:packet_lost", {"header": _header(old)}

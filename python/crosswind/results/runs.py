@@ -20,11 +20,11 @@ from crosswind.scenario import Scenario
 
 #: What an event can be.
 EVENT_KINDS = (
-    *("send", "resend", "ack", "receive", "drop", "lost", "mark", "timeout", "recovery", "recovered", "ecn_reduce"),
+    *("send", "retransmit", "ack", "receive", "drop", "lost", "mark", "timeout", "recovery", "recovered", "ecn_reduce"),
     *("spurious", "open", "close", "sack", "cwnd", "rtt"),
 )
 SCHEMA_VERSION = 1
-TABLES = ("run", "flow", "page", "object", "link", "class", "edge", "sample", "event", "hist")
+TABLES = ("run", "flow", "page", "object", "link", "class", "boundary", "sample", "event", "hist")
 FAILED_SHOWN = 5
 
 

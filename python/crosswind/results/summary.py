@@ -76,7 +76,7 @@ FLOW_COLUMNS: tuple[Column, ...] = (
     ("goodput", ("goodput_bps",), show_rate),
     ("elapsed", ("elapsed_ns",), show_time),
     ("sent packets", ("sent_packets",), show_count),
-    ("sent again", ("resent_packets",), show_count),
+    ("retransmitted", ("retransmitted_packets",), show_count),
     ("timeouts", ("timeouts",), show_count),
     ("drops", ("drops_packets",), show_count),
     ("lost", ("lost_packets",), show_count),

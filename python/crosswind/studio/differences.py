@@ -29,7 +29,7 @@ WORDS = {
     "mos": ("mean opinion score", show_count),
     "drops_packets": ("packets dropped", show_count),
     "marks_packets": ("packets marked", show_count),
-    "resent_packets": ("packets sent again", show_count),
+    "retransmitted_packets": ("packets retransmitted", show_count),
     "timeouts": ("timeouts", show_count),
 }
 LINKS = {

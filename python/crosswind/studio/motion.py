@@ -17,13 +17,13 @@ from crosswind.scenario.quantity import parse
 PACKETS_MAX = 3_000
 #: Bits of a packet, for the time that a line takes for one.
 PACKET_BITS = 12_000.0
-SENT, ENDED = ("send", "resend"), ("receive", "drop", "lost")
+SENT, ENDED = ("send", "retransmit"), ("receive", "drop", "lost")
 
 
 def told(runs: Runs, flow: str, at_s: float) -> dict[str, Any]:
     """The packets of a flow that are under way at a time or leave after it.
 
-    Each is [left, ended, how it ended, whether it was sent again], in seconds; `path` has for each link its name,
+    Each is [left, ended, how it ended, whether it was retransmitted], in seconds; `path` has for each link its name,
     whether it is crossed from its far end, and how long a packet takes without a wait; `waits` says at which of them a
     packet is taken to wait: at the slowest. Raises InputError where nothing is known of the flow's packets.
     """
@@ -60,7 +60,7 @@ def journeys(runs: Runs, flow: str) -> pl.DataFrame:
     which = pl.int_range(pl.len()).over("seq").alias("which")
     of_sender = pl.col("end") == "sender"
     left = data.filter(pl.col("kind").cast(pl.String).is_in(SENT) & of_sender).select(
-        "seq", which, left=pl.col("time_ns") / 1e9, again=pl.col("kind").cast(pl.String) == "resend"
+        "seq", which, left=pl.col("time_ns") / 1e9, again=pl.col("kind").cast(pl.String) == "retransmit"
     )
     arrived = (pl.col("kind").cast(pl.String) == "receive") & (pl.col("end") == "receiver")
     ended = data.filter(arrived | (pl.col("kind").cast(pl.String).is_in(ENDED[1:]) & of_sender)).select(

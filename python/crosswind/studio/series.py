@@ -59,7 +59,7 @@ RATE_POINTS = 100
 #: Kinds of events in the time-sequence graph: kind, words, whether it carries data.
 MARKS = (
     ("send", "sent", True),
-    ("resend", "sent again", True),
+    ("retransmit", "retransmitted", True),
     ("drop", "dropped by a queue", True),
     ("lost", "lost on a link", True),
     ("mark", "marked", True),

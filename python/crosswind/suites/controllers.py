@@ -99,7 +99,7 @@ def _starvation(s: Setting, tcp: Table) -> Scenarios:
     jitter_ms = s.rtt_ms / 5
     near = s.rtt_ms - jitter_ms / 2
     scenario = dumbbell(s, fifo(s, 1.0), {"bulk": bulk(s, tcp=tcp), "other": bulk(s, tcp=tcp, rtt_ms=near)})
-    scenario["link"][f"access-{host(near)[1:]}ms"] |= {"type": "detour", "jitter": f"{jitter_ms:g} ms"}
+    scenario["link"][f"access-{host(near)[1:]}ms"] |= {"type": "reordering", "jitter": f"{jitter_ms:g} ms"}
     return {"one path jitters": scenario}
 
 
@@ -194,7 +194,7 @@ def _satellite(s: Setting, tcp: Table) -> Scenarios:
 
 def _reordered(s: Setting, tcp: Table) -> Scenarios:
     scenario = _one(s, tcp, fifo(s, 1.0))
-    late = {"type": "detour", "share": 0.02, "late_mean": f"{s.rtt_ms / 4:g} ms", "late_deviation": "2 ms"}
+    late = {"type": "reordering", "share": 0.02, "late_mean": f"{s.rtt_ms / 4:g} ms", "late_deviation": "2 ms"}
     scenario["link"][f"access-{s.rtt_ms:g}ms"] |= late
     return {"2 % late": scenario}
 

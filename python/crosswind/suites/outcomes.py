@@ -42,7 +42,7 @@ def rows(runs: Runs, keys: Mapping[str, Key], seconds: float) -> pl.DataFrame:
 
 def _of_flows(runs: Runs) -> pl.DataFrame:
     flows = runs.flows()
-    sent, again = pl.col("sent_packets"), pl.col("resent_packets").clip(0)
+    sent, again = pl.col("sent_packets"), pl.col("retransmitted_packets").clip(0)
     tcp = flows.filter(pl.col("protocol") == "tcp")
     out = tcp.group_by(RUN, maintain_order=True).agg(retransmitted=again.sum() / sent.sum())
     goodput = pl.col("goodput_bps").fill_nan(0.0)

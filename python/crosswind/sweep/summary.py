@@ -24,7 +24,7 @@ DELAYS = (
     "loss_ratio",
     "mos",
 )
-METRICS = ("goodput_bps", "elapsed_ns", *DELAYS, "drops_packets", "resent_packets", "timeouts")
+METRICS = ("goodput_bps", "elapsed_ns", *DELAYS, "drops_packets", "retransmitted_packets", "timeouts")
 
 
 def rows_of(done: Sweep) -> list[dict[str, Any]]:

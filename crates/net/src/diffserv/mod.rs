@@ -2,10 +2,10 @@
 //! marks, polices, shapes and writes delay options by them.
 //!
 //! A meter is a row of the registry. A [`Conditioner`](conditioner::Conditioner) is a contract at work; an
-//! [`Edge`](edge::Edge) is the place where traffic enters a domain.
+//! [`Boundary`](boundary::Boundary) is the place where traffic enters a domain.
 
+pub mod boundary;
 pub mod conditioner;
-pub mod edge;
 pub mod srtcm;
 pub mod token_bucket;
 pub mod trtcm;
@@ -14,6 +14,7 @@ pub mod tsw2cm;
 pub mod tsw3cm;
 pub mod window;
 
+use auto_impl::auto_impl;
 use crosswind_base::{Colour, ConfigError, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,6 +30,7 @@ pub struct Metered {
 }
 
 /// Compares traffic with its contract.
+#[auto_impl(Box)]
 pub trait Meter {
     fn colour(&mut self, p: &Metered) -> Colour;
     /// The worst colour that it can give.
@@ -37,15 +39,6 @@ pub trait Meter {
 
 /// A meter chosen at run time.
 pub type BoxMeter = Box<dyn Meter + Send>;
-
-impl<M: Meter + ?Sized> Meter for Box<M> {
-    fn colour(&mut self, p: &Metered) -> Colour {
-        (**self).colour(p)
-    }
-    fn worst(&self) -> Colour {
-        (**self).worst()
-    }
-}
 
 /// Whether a meter heeds the colour that a packet comes with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]

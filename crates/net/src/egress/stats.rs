@@ -14,7 +14,7 @@ pub(super) struct Stats {
     pub sent_bytes: u64,
     pub delivered_packets: u64,
     /// Retransmissions below IP.
-    pub resent_packets: u64,
+    pub retransmitted_packets: u64,
     pub queue_bytes_max: u64,
     /// Integral of the queue over time, in byte nanoseconds, up to `integral_at`.
     pub queue_integral: u128,
@@ -101,7 +101,7 @@ impl Stats {
         out.value("sent_packets", (passed + self.queue_delay_ns.count()) as f64);
         out.value("sent_bytes", (self.sent_bytes - not_yet.bytes) as f64);
         out.value("delivered_packets", self.delivered_packets as f64);
-        out.value("link_resent_packets", self.resent_packets as f64);
+        out.value("link_retransmitted_packets", self.retransmitted_packets as f64);
         out.value("busy_ns", busy_ns as f64);
         out.value("utilisation_ratio", if now == Time::ZERO { 0.0 } else { busy_ns as f64 / now.0 as f64 });
         out.value("queue_mean_bytes", self.queue_mean_bytes(now));

@@ -1,14 +1,15 @@
 //! Links: when a packet's bits have left, and when (or whether) they arrive.
 
+pub mod arq;
 pub mod atm;
-pub mod detour;
-pub mod holdup;
+pub mod delayer;
 pub mod loss;
-pub mod repair;
+pub mod reordering;
 pub mod seawind;
 pub mod trace;
 pub mod wire;
 
+use auto_impl::auto_impl;
 use crosswind_base::{BitRate, ConfigError, Dur, Packet, Setting, Time};
 use serde_json::{Map, Value};
 
@@ -37,6 +38,7 @@ pub struct TxPlan {
 }
 
 /// A link: a calculator of plans. It holds no packets; the egress keeps those in flight.
+#[auto_impl(Box)]
 pub trait Link {
     /// Called only when `now >= free_at` of the previous plan.
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan;
@@ -59,11 +61,11 @@ pub trait Link {
         self.change(&new, now)
     }
     /// New values for what holds packets up in front of the line, by its key. Whether the link has it.
-    fn read_holdup(&self, _key: &str, _new: &Value) -> Result<Option<Setting>, ConfigError> {
+    fn read_delayer(&self, _key: &str, _new: &Value) -> Result<Option<Setting>, ConfigError> {
         Ok(None)
     }
     /// What has been read holds from now on.
-    fn change_holdup(&mut self, _key: &str, _new: &Setting, _now: Time) -> Result<(), ConfigError> {
+    fn change_delayer(&mut self, _key: &str, _new: &Setting, _now: Time) -> Result<(), ConfigError> {
         unreachable!("only what has been read is changed")
     }
     /// The rate of a line whose plans depend on nothing but the order and the starting times of packets, so that it may
@@ -86,40 +88,4 @@ pub trait Link {
     }
     /// Momentary values such as bytes in a buffer below IP, name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
-}
-
-impl<L: Link + ?Sized> Link for Box<L> {
-    fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
-        (**self).transmit(p, now)
-    }
-    fn is_in_order(&self) -> bool {
-        (**self).is_in_order()
-    }
-    fn steady_rate(&self) -> Option<BitRate> {
-        (**self).steady_rate()
-    }
-    fn is_even(&self) -> bool {
-        (**self).is_even()
-    }
-    fn least_delay(&self) -> Dur {
-        (**self).least_delay()
-    }
-    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
-        (**self).read_change(set)
-    }
-    fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
-        (**self).change(new, now)
-    }
-    fn read_holdup(&self, key: &str, new: &Value) -> Result<Option<Setting>, ConfigError> {
-        (**self).read_holdup(key, new)
-    }
-    fn change_holdup(&mut self, key: &str, new: &Setting, now: Time) -> Result<(), ConfigError> {
-        (**self).change_holdup(key, new, now)
-    }
-    fn repeated(&self, now: Time) -> Dur {
-        (**self).repeated(now)
-    }
-    fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        (**self).sample(now, out)
-    }
 }

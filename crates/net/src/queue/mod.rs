@@ -24,6 +24,7 @@ pub mod sfb;
 pub mod sfq;
 pub mod store;
 
+use auto_impl::auto_impl;
 pub use crosswind_base::Backlog;
 use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Setting, Time};
 use serde_json::{Map, Value};
@@ -51,6 +52,7 @@ pub enum Removal {
 pub type Chooser<'a> = dyn FnMut(&Head, &Cx<'_>) -> bool + 'a;
 
 /// A queue discipline. It owns the packets that it holds; it loses them only through `Cx::drop`.
+#[auto_impl(Box)]
 pub trait QueueDisc {
     fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>);
     fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head>;
@@ -110,58 +112,4 @@ pub trait QueueDisc {
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
     /// Totals that only this discipline has.
     fn report(&self, _out: &mut dyn Metrics) {}
-}
-
-impl<Q: QueueDisc + ?Sized> QueueDisc for Box<Q> {
-    fn enqueue(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        (**self).enqueue(id, cx)
-    }
-    fn dequeue(&mut self, cx: &mut Cx<'_>) -> Option<Head> {
-        (**self).dequeue(cx)
-    }
-    fn peek(&self) -> Option<Head> {
-        (**self).peek()
-    }
-    fn may_pass(&mut self, len: u32) -> bool {
-        (**self).may_pass(len)
-    }
-    fn decides_on_arrival(&self) -> bool {
-        (**self).decides_on_arrival()
-    }
-    fn always_admits(&self, below: Backlog) -> bool {
-        (**self).always_admits(below)
-    }
-    fn backlog(&self) -> Backlog {
-        (**self).backlog()
-    }
-    fn next_wake(&self) -> Option<Time> {
-        (**self).next_wake()
-    }
-    fn wake(&mut self, cx: &mut Cx<'_>) {
-        (**self).wake(cx)
-    }
-    fn removal(&self) -> Removal {
-        (**self).removal()
-    }
-    fn remove(&mut self, goes: &mut Chooser<'_>, why: DropReason, cx: &mut Cx<'_>) {
-        (**self).remove(goes, why, cx)
-    }
-    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
-        (**self).read_change(set)
-    }
-    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        (**self).change(new, cx)
-    }
-    fn read_gate(&self, new: &Value) -> Result<Option<Setting>, ConfigError> {
-        (**self).read_gate(new)
-    }
-    fn change_gate(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
-        (**self).change_gate(new, now)
-    }
-    fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        (**self).sample(now, out)
-    }
-    fn report(&self, out: &mut dyn Metrics) {
-        (**self).report(out)
-    }
 }

@@ -1,8 +1,8 @@
 //! The rows of the metric registry.
 
-use super::Metric;
-use super::MetricKind::{self, Class, Column, Edge, Flow, Hist, Link, Object, Page, Run, Sample};
-use super::Unit::{self, BitsPerSecond, Bytes, BytesPerSecond, Count, Index, Ns, Packets, Ratio, Text, Varies};
+use super::kinds::Metric;
+use super::kinds::MetricKind::{self, Boundary, Class, Column, Flow, Hist, Link, Object, Page, Run, Sample};
+use super::kinds::Unit::{self, BitsPerSecond, Bytes, BytesPerSecond, Count, Index, Ns, Packets, Ratio, Text, Varies};
 
 const fn row(
     (kind, name, unit): (MetricKind, &'static str, Unit),
@@ -114,9 +114,9 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "transmit_ns", Ns), "From the establishment of the connection, when a transfer sends its first data, to the last data packet, retransmissions included. -1 when no data was sent.", RIVA),
     row((Flow, "duplicate_acks", Count), "ACKs without data that acknowledge what was acknowledged before, while data is outstanding.", RIVA),
     row((Flow, "triple_duplicate_acks", Count), "How often a third duplicate ACK in a row arrived.", RIVA),
-    row((Flow, "resent_packets", Packets), "Packets whose data the sender had sent before.", OWN),
-    row((Flow, "resent_bytes", Bytes), "Payload bytes of those packets.", OWN),
-    row((Flow, "unnecessary_resends_packets", Packets), "Retransmitted packets of which an earlier copy arrived, or was still going to; whether the retransmitted copy arrived does not matter.", THESIS),
+    row((Flow, "retransmitted_packets", Packets), "Packets whose data the sender had sent before.", OWN),
+    row((Flow, "retransmitted_bytes", Bytes), "Payload bytes of those packets.", OWN),
+    row((Flow, "unnecessary_retransmissions_packets", Packets), "Retransmitted packets of which an earlier copy arrived, or was still going to; whether the retransmitted copy arrived does not matter.", THESIS),
     row((Flow, "timeouts", Count), "Expiries of the retransmission timer.", TIMER),
     row((Flow, "spurious_timeouts", Count), "Expiries after which an acknowledgement of anything outstanding came that a packet from before them had caused. Known to the simulator, not to the sender.", THESIS),
     row((Flow, "avoidable_timeouts", Count), "Expiries that a longer timer would have avoided: the segment whose timer expired, or a copy of it on its way, had arrived or was still to arrive. A segment that was lost with its retransmission is none.", THESIS),
@@ -224,7 +224,7 @@ pub const METRICS: &[Metric] = &[
     row((Page, "timeouts", Count), "Expiries of the timers of all its connections, at both ends, those of SYN and SYN-ACK included.", THESIS),
     row((Page, "spurious_timeouts", Count), "Of those, the ones after which an acknowledgement came that a packet from before them had caused.", THESIS),
     row((Page, "avoidable_timeouts", Count), "Of those, the ones that a longer timer would have avoided.", THESIS),
-    row((Page, "unnecessary_resends_packets", Packets), "Retransmitted packets of all its connections, in both directions, of which an earlier copy arrived or was still going to.", THESIS),
+    row((Page, "unnecessary_retransmissions_packets", Packets), "Retransmitted packets of all its connections, in both directions, of which an earlier copy arrived or was still going to.", THESIS),
     row((Page, "simultaneous_Bps", BytesPerSecond), "Simultaneous throughput of all its connections together.", THESIS),
 
     // --- object ---
@@ -243,7 +243,7 @@ pub const METRICS: &[Metric] = &[
     row((Link, "sent_packets", Packets), "Packets whose transmission on the link was completed.", OWN),
     row((Link, "sent_bytes", Bytes), "Bytes of those packets, IP header included.", OWN),
     row((Link, "delivered_packets", Packets), "Packets that left the far end of the link.", OWN),
-    row((Link, "link_resent_packets", Packets), "Retransmissions of the link itself, below IP (of frames, where packets are fragmented).", THESIS),
+    row((Link, "link_retransmitted_packets", Packets), "Retransmissions of the link itself, below IP (of frames, where packets are fragmented).", THESIS),
     row((Link, "busy_ns", Ns), "Time during which the link was transmitting.", OWN),
     row((Link, "utilisation_ratio", Ratio), "Share of the run during which the link was transmitting.", EVALUATION),
     row((Link, "drops_queue_full_packets", Packets), "Packets dropped because the limit of the queue was reached.", OWN),
@@ -311,18 +311,18 @@ pub const METRICS: &[Metric] = &[
     row((Class, "queue_delay_p99_ns", Ns), "99th percentile of the time that packets spent in the class.", SOJOURN),
     row((Class, "queue_delay_max_ns", Ns), "Longest time that a packet spent in the class.", SOJOURN),
 
-    // --- edge ---
-    row((Edge, "arrived_green_packets", Packets), "Packets of the flow that came to the edge with the best drop precedence of an assured class.", DIFFSERV),
-    row((Edge, "arrived_yellow_packets", Packets), "Packets of the flow that came to the edge with the second drop precedence.", DIFFSERV),
-    row((Edge, "arrived_red_packets", Packets), "Packets of the flow that came to the edge with the third drop precedence.", DIFFSERV),
-    row((Edge, "arrived_other_packets", Packets), "Packets of the flow that came to the edge in no assured class.", DIFFSERV),
-    row((Edge, "left_green_packets", Packets), "Packets of the flow that the edge let pass with the best drop precedence.", DIFFSERV),
-    row((Edge, "left_yellow_packets", Packets), "Packets of the flow that the edge let pass with the second drop precedence.", DIFFSERV),
-    row((Edge, "left_red_packets", Packets), "Packets of the flow that the edge let pass with the third drop precedence.", DIFFSERV),
-    row((Edge, "left_other_packets", Packets), "Packets of the flow that the edge let pass in no assured class.", DIFFSERV),
-    row((Edge, "remarked_packets", Packets), "Packets of the flow that came with a drop precedence and left with a worse one.", DIFFSERV),
-    row((Edge, "policed_packets", Packets), "Packets of the flow that the edge dropped, because the contract does not cover them.", DIFFSERV),
-    row((Edge, "shaper_drops_packets", Packets), "Packets of the flow that passed the meter and found no place in the shaper of the contract.", DIFFSERV),
+    // --- boundary ---
+    row((Boundary, "arrived_green_packets", Packets), "Packets of the flow that came to the boundary with the best drop precedence of an assured class.", DIFFSERV),
+    row((Boundary, "arrived_yellow_packets", Packets), "Packets of the flow that came to the boundary with the second drop precedence.", DIFFSERV),
+    row((Boundary, "arrived_red_packets", Packets), "Packets of the flow that came to the boundary with the third drop precedence.", DIFFSERV),
+    row((Boundary, "arrived_other_packets", Packets), "Packets of the flow that came to the boundary in no assured class.", DIFFSERV),
+    row((Boundary, "left_green_packets", Packets), "Packets of the flow that the boundary let pass with the best drop precedence.", DIFFSERV),
+    row((Boundary, "left_yellow_packets", Packets), "Packets of the flow that the boundary let pass with the second drop precedence.", DIFFSERV),
+    row((Boundary, "left_red_packets", Packets), "Packets of the flow that the boundary let pass with the third drop precedence.", DIFFSERV),
+    row((Boundary, "left_other_packets", Packets), "Packets of the flow that the boundary let pass in no assured class.", DIFFSERV),
+    row((Boundary, "remarked_packets", Packets), "Packets of the flow that came with a drop precedence and left with a worse one.", DIFFSERV),
+    row((Boundary, "policed_packets", Packets), "Packets of the flow that the boundary dropped, because the contract does not cover them.", DIFFSERV),
+    row((Boundary, "shaper_drops_packets", Packets), "Packets of the flow that passed the meter and found no place in the shaper of the contract.", DIFFSERV),
 
     // --- sample ---
     row((Sample, "queue_bytes", Bytes), "Backlog of the queue, or of one class of it.", OWN),

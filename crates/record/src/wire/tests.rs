@@ -164,7 +164,7 @@ fn a_udp_datagram_has_its_length() {
 }
 
 #[test]
-fn a_packet_keeps_its_identification_and_a_resend_gets_a_new_one() {
+fn a_packet_keeps_its_identification_and_a_retransmission_gets_a_new_one() {
     let p = packet!(Packet::default(); seq: 1, payload: 536, sent_at: Time(5));
     let id = |p: &Packet| u16_at(&frame(&mut Framer::new(), p, None).0, 4);
     assert_eq!(id(&p), id(&packet!(p; hop: 3, ds: Ecn::Ce.into())));

@@ -1,4 +1,4 @@
-//! Packets that links have forwarded before their time, and that hosts and edges get when it has come.
+//! Packets that links have forwarded before their time, and that hosts and boundaries get when it has come.
 //!
 //! A wheel: time is cut into slots of equal width, and a slot holds its packets in no order until it is the next one; then
 //! they are sorted. Putting a packet in and taking it out takes a few steps each, however many are under way. The few that

@@ -41,10 +41,10 @@ pub struct TooBig {
 pub struct Losses {
     pub flows: Vec<FlowLosses>,
     pub stages: Vec<StageLosses>,
-    /// For each edge and flow the packets that the shaper of a contract dropped.
+    /// For each boundary and flow the packets that the shaper of a contract dropped.
     pub shaped: Vec<Vec<u64>>,
-    /// Number of the first edge.
-    edges_from: usize,
+    /// Number of the first boundary.
+    boundaries_from: usize,
     /// For each flow the packets dropped by a limit of one wait and by a budget of all waits; empty before the first.
     pub discards: Vec<[u64; 2]>,
     /// Awaited flows that are not over: a connection until it is closed, a stream until its last packet has arrived or is lost.
@@ -68,7 +68,7 @@ impl Losses {
             flows: vec![FlowLosses::default(); flows],
             stages: vec![StageLosses::default(); stages],
             shaped: Vec::new(),
-            edges_from: usize::MAX,
+            boundaries_from: usize::MAX,
             discards: Vec::new(),
             open,
             retransmissions: Vec::new(),
@@ -78,10 +78,10 @@ impl Losses {
         }
     }
 
-    /// Counts what so many edges drop, too; `from` is the number of the first.
-    pub fn count_edges(&mut self, from: usize, edges: usize) {
-        self.edges_from = from;
-        self.shaped = vec![vec![0; self.flows.len()]; edges];
+    /// Counts what so many boundaries drop, too; `from` is the number of the first.
+    pub fn count_boundaries(&mut self, from: usize, boundaries: usize) {
+        self.boundaries_from = from;
+        self.shaped = vec![vec![0; self.flows.len()]; boundaries];
     }
 
     /// An awaited flow is over.
@@ -133,7 +133,7 @@ impl Ledger for Losses {
         if let Some(s) = self.stages.get_mut(stage as usize) {
             s.by_reason[why as usize] += 1;
         } else if why != DropReason::Policed
-            && let Some(flows) = self.shaped.get_mut((stage as usize).wrapping_sub(self.edges_from))
+            && let Some(flows) = self.shaped.get_mut((stage as usize).wrapping_sub(self.boundaries_from))
         {
             flows[p.flow.0 as usize] += 1;
         }

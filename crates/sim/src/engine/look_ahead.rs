@@ -8,14 +8,14 @@
 //! the hops of a chain without cross traffic), a packet is forwarded as soon as its delivery is planned, and the arrivals in
 //! between need no events.
 //!
-//! What goes to a host, or to the edge of a domain that meters, is forwarded to the driver, who keeps it until its time
+//! What goes to a host, or to the boundary of a domain that meters, is forwarded to the driver, who keeps it until its time
 //! ([`super::deliveries`]): the last link of a path is not woken for it. Only where ties are shuffled it delivers itself.
 //!
 //! Where several such links meet, and nothing else comes, the egress behind them takes batches: it gets its arrivals before
 //! their time and processes many of them together. Drops are then noticed a little later than they happen, so there are no
 //! batches when events are recorded, or when a run may end with the loss of a datagram.
 
-use super::edges::Edges;
+use super::boundaries::Boundaries;
 use super::horizon::is_endless;
 use super::manner::{LookAhead, Manner, Ties};
 use crate::scenario::{FlowPlan, GroupPlan, Plan, Target};
@@ -28,7 +28,7 @@ use std::collections::BTreeSet;
 enum Source {
     /// These links, and no host.
     Links(Vec<u32>),
-    /// A host, a router's own messages, or the edge of a domain, perhaps among others.
+    /// A host, a router's own messages, or the boundary of a domain, perhaps among others.
     Other,
 }
 
@@ -74,7 +74,7 @@ fn may_batch(plan: &Plan, ties: Ties) -> bool {
 }
 
 /// Gives every egress the permissions that the network allows: the one door to look-ahead.
-pub fn enable(plan: &Plan, stages: &mut [BoxStage], edges: &Edges, manner: Manner) {
+pub fn enable(plan: &Plan, stages: &mut [BoxStage], boundaries: &Boundaries, manner: Manner) {
     let Manner { ties, look_ahead } = manner;
     for stage in stages.iter_mut() {
         stage.enable_look_ahead(Permission::Defer);
@@ -89,9 +89,9 @@ pub fn enable(plan: &Plan, stages: &mut [BoxStage], edges: &Edges, manner: Manne
     let may = |i: usize| !changes.contains(&Target::Egress(i as u32)) && !is_emptied(i);
     let plans: Vec<bool> =
         stages.iter_mut().enumerate().map(|(i, s)| may(i) && s.enable_look_ahead(Permission::Plan)).collect();
-    let (sources, mut ends_at_host) = neighbours(plan, edges);
+    let (sources, mut ends_at_host) = neighbours(plan, boundaries);
     if ties == Ties::Ordered {
-        // The driver keeps what hosts and edges are to get until its time has come.
+        // The driver keeps what hosts and boundaries are to get until its time has come.
         ends_at_host.fill(false);
     }
     let can_be_sole: Vec<bool> = stages.iter_mut().map(|s| s.enable_look_ahead(Permission::SoleUpstream)).collect();
@@ -150,8 +150,8 @@ fn who_forwards_early(plan: &Plan, is_downstream: &[bool], ends_at_host: &[bool]
     forwards_early
 }
 
-/// What is upstream of each egress, and whether its packets go to a host or to the edge of a domain.
-fn neighbours(plan: &Plan, edges: &Edges) -> (Vec<Source>, Vec<bool>) {
+/// What is upstream of each egress, and whether its packets go to a host or to the boundary of a domain.
+fn neighbours(plan: &Plan, boundaries: &Boundaries) -> (Vec<Source>, Vec<bool>) {
     let mut sources = vec![Source::Links(Vec::new()); plan.egresses.len()];
     let mut ends_at_host = vec![false; plan.egresses.len()];
     for route in &plan.routes {
@@ -181,9 +181,9 @@ fn neighbours(plan: &Plan, edges: &Edges) -> (Vec<Source>, Vec<bool>) {
             links.dedup();
         }
     }
-    // An edge handles packets at their time: nothing is handed to it before, nor by it. But one that does the same at any
+    // A boundary handles packets at their time: nothing is handed to it before, nor by it. But one that does the same at any
     // time is no more than a part of the way.
-    for c in plan.crossings.iter().filter(|c| !edges.list[c.edge as usize].is_timeless()) {
+    for c in plan.crossings.iter().filter(|c| !boundaries.list[c.boundary as usize].is_timeless()) {
         let route = &plan.routes[plan.flows[c.flow as usize].route_forward as usize];
         ends_at_host[route[c.behind as usize] as usize] = true;
         if let Some(next) = route.get(c.behind as usize + 1) {

@@ -1,9 +1,9 @@
 //! The event loop, and what it knows of the network: who is woken next, what is on its way, who lost what.
 
 pub mod agenda;
+mod boundaries;
 mod calendar;
 mod deliveries;
-mod edges;
 mod horizon;
 mod ledger;
 mod look_ahead;

@@ -1,7 +1,7 @@
 //! Packets on their way from stage to stage.
 
+use super::boundaries::Boundaries;
 use super::calendar::Calendar;
-use super::edges::Edges;
 use super::manner::Shuffle;
 use crosswind_base::{Cx, EarlyPacket, PacketId, Stage};
 use crosswind_net::registry::BoxStage;
@@ -10,7 +10,7 @@ use std::ops::Range;
 /// What lies between the hosts.
 pub struct Network<'a> {
     pub stages: &'a mut [BoxStage],
-    pub edges: &'a mut Edges,
+    pub boundaries: &'a mut Boundaries,
     pub hops: &'a [u32],
     pub calendar: &'a mut Calendar,
 }
@@ -57,14 +57,14 @@ impl Network<'_> {
         cx.now = cx.reached;
     }
 
-    /// An edge or a host comes next. Hosts process a packet at its arrival time, and so do edges, except for those that do the
-    /// same at any time. Returns the egress behind such edges. Packets of one link all take the same path here: one that waited
+    /// A boundary or a host comes next. Hosts process a packet at its arrival time, and so do boundaries, except for those that do the
+    /// same at any time. Returns the egress behind such boundaries. Packets of one link all take the same path here: one that waited
     /// for its time would be overtaken.
     fn beyond(&mut self, first: u32, EarlyPacket { id, at, from }: EarlyPacket, cx: &mut Cx<'_>) -> Option<u32> {
         let mut s = first;
-        while let Some(edge) = self.edges.timeless(s) {
+        while let Some(boundary) = self.boundaries.timeless(s) {
             (cx.stage, cx.now) = (s, at);
-            edge.pass(id, cx);
+            boundary.pass(id, cx);
             let p = cx.pool.get_mut(id);
             p.hop += 1;
             s = self.hops[p.hop as usize];

@@ -3,8 +3,8 @@
 //! Order of events: time; at one time, wakes before arrivals; wakes by stage; arrivals in the order in which they were
 //! emitted. With shuffled ties, simultaneous wakes and simultaneous arrivals at different stages are permuted.
 
+use super::boundaries::Boundaries;
 use super::calendar::{Calendar, Cancel, Tick};
-use super::edges::Edges;
 use super::horizon::{ReportHorizon, View};
 use super::ledger::Losses;
 use super::look_ahead;
@@ -63,8 +63,8 @@ pub struct World<'p> {
     pub now: Time,
     pub stages: Vec<BoxStage>,
     pub ends: Vec<FlowEnd>,
-    pub edges: Edges,
-    /// Routes, flattened: each is its egresses and edges, followed by the endpoint.
+    pub boundaries: Boundaries,
+    /// Routes, flattened: each is its egresses and boundaries, followed by the endpoint.
     hops: Vec<u32>,
     calendar: Calendar,
     pub pool: Pool,
@@ -94,7 +94,7 @@ pub struct World<'p> {
 /// What lies between the hosts: these fields of a world, and no others, so that the rest stays free.
 macro_rules! network {
     ($w:ident) => {
-        Network { stages: &mut $w.stages, edges: &mut $w.edges, hops: &$w.hops, calendar: &mut $w.calendar }
+        Network { stages: &mut $w.stages, boundaries: &mut $w.boundaries, hops: &$w.hops, calendar: &mut $w.calendar }
     };
 }
 
@@ -142,9 +142,9 @@ impl<'p> World<'p> {
         let (hops, starts) = flatten(plan);
         let ends = flows::flow_ends(plan, &params.ends, rep, &streams, &starts);
         let (pages, page_of) = flows::pages(plan);
-        let edges = Edges { list: plan.edge_stages(&streams)?, from: stages.len() + ends.len() };
+        let boundaries = Boundaries { list: plan.boundary_stages(&streams)?, from: stages.len() + ends.len() };
         if manner.look_ahead > LookAhead::Never {
-            look_ahead::enable(plan, &mut stages, &edges, manner);
+            look_ahead::enable(plan, &mut stages, &boundaries, manner);
         }
         let shuffle = match manner.ties {
             Ties::Ordered => 0,
@@ -156,10 +156,10 @@ impl<'p> World<'p> {
             horizon: ReportHorizon::find(plan),
             totals_at: Time::ZERO,
             losses: Losses::new(plan.flows.iter().map(|f| f.is_awaited), stages.len()),
-            calendar: Calendar::new(stages.len(), ends.len() + edges.list.len(), shuffle),
+            calendar: Calendar::new(stages.len(), ends.len() + boundaries.list.len(), shuffle),
             stages,
             ends,
-            edges,
+            boundaries,
             hops,
             pool: Pool::new(),
             out: Vec::new(),
@@ -177,7 +177,7 @@ impl<'p> World<'p> {
             stuck_at: None,
             cancel: None,
         };
-        world.losses.count_edges(world.edges.from, world.edges.list.len());
+        world.losses.count_boundaries(world.boundaries.from, world.boundaries.list.len());
         for (i, e) in world.ends.iter().enumerate() {
             world.calendar.wake_at(world.stages.len() + i, e.next_wake().unwrap_or(Time::NEVER));
         }
@@ -267,12 +267,12 @@ impl<'p> World<'p> {
                     told = end.wake(&mut cx, &mut self.caches).map(|what| StopReason::of(s - n, what));
                     self.calendar.served(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
-                    let next = self.edges.list[s - self.edges.from].wakes(&mut cx);
+                    let next = self.boundaries.list[s - self.boundaries.from].wakes(&mut cx);
                     self.calendar.served(s, next);
                 }
             } else {
                 if let Some(shuffle) = &mut self.shuffle {
-                    relay::shuffle(shuffle, &mut cx, self.out_head, (&self.hops, n..self.edges.from));
+                    relay::shuffle(shuffle, &mut cx, self.out_head, (&self.hops, n..self.boundaries.from));
                 }
                 let id = cx.out[self.out_head];
                 self.out_head += 1;
@@ -293,7 +293,7 @@ impl<'p> World<'p> {
                     told = end.accept(id, &mut cx, &mut self.caches).map(|what| StopReason::of(s - n, what));
                     self.calendar.wake_at(s, end.next_wake().unwrap_or(Time::NEVER));
                 } else {
-                    let next = self.edges.list[s - self.edges.from].accepts(id, &mut cx);
+                    let next = self.boundaries.list[s - self.boundaries.from].accepts(id, &mut cx);
                     self.calendar.wake_at(s, next);
                 }
             }
@@ -313,7 +313,7 @@ impl<'p> World<'p> {
             (Some(e), _) => format!("link {} ({})", e.name, e.direction.word()),
             (_, Some((Some(f), 0))) => format!("the sender of flow {}", f.name),
             (_, Some((Some(f), _))) => format!("the receiver of flow {}", f.name),
-            _ => "the edge of a domain".to_string(),
+            _ => "the boundary of a domain".to_string(),
         };
         let (at_s, most) = (self.now.since(Time::ZERO).as_secs_f64(), self.tick.most());
         format!("time stands still at {at_s} s: more than {most} events at one instant, the last at {name}")
@@ -565,7 +565,7 @@ fn streams_of(rep: Repetition) -> Streams {
 /// The table of hops, and where the route of each endpoint starts in it.
 fn flatten(plan: &Plan) -> (Vec<u32>, Vec<u32>) {
     let n = plan.egresses.len() as u32;
-    let edges_from = n + 2 * plan.flows.len() as u32;
+    let boundaries_from = n + 2 * plan.flows.len() as u32;
     let mut crossings = plan.crossings.iter().peekable();
     let (mut hops, mut starts) = (Vec::new(), Vec::new());
     for (i, f) in plan.flows.iter().enumerate() {
@@ -573,7 +573,7 @@ fn flatten(plan: &Plan) -> (Vec<u32>, Vec<u32>) {
         for (k, egress) in plan.routes[f.route_forward as usize].iter().enumerate() {
             hops.push(*egress);
             while let Some(c) = crossings.next_if(|c| (c.flow, c.behind) == (i as u32, k as u32)) {
-                hops.push(edges_from + c.edge);
+                hops.push(boundaries_from + c.boundary);
             }
         }
         hops.push(n + 2 * i as u32 + 1);

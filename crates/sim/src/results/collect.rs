@@ -1,6 +1,6 @@
 //! From a finished world to the result tables. Names and units are those of the metric registry.
 
-use super::edge;
+use super::boundary;
 use super::ends::Ends;
 use super::flow::{self, flow_row};
 use super::outcome::FlowOutcome;
@@ -33,7 +33,7 @@ pub fn summary(w: &World<'_>, end: Time, facts: RunFacts, tables: &mut Tables) {
         let e = &w.plan.egresses[egress];
         w.stages[egress].report(end, &mut ClassRows { tables, link: &e.name, direction: e.direction.word() });
     }
-    edge::rows(w, end, tables);
+    boundary::rows(w, end, tables);
 }
 
 fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
@@ -127,7 +127,7 @@ pub fn flow_histograms(w: &World<'_>, tables: &mut Tables) {
 
 /// Histograms of contracts that record intervals.
 pub fn contract_histograms(w: &World<'_>, tables: &mut Tables) {
-    edge::histograms(w, tables);
+    boundary::histograms(w, tables);
 }
 
 /// Histograms of links, for detailed runs.

@@ -56,7 +56,7 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
     match ends {
         Ends::Tcp(tx, rx) => {
             connection(&mut row, tx, rx);
-            row.int("unnecessary_resends_packets", unnecessary_retransmissions(w, flow, (tx, rx)));
+            row.int("unnecessary_retransmissions_packets", unnecessary_retransmissions(w, flow, (tx, rx)));
         }
         Ends::Other(tx, rx) => {
             if let Some(data) = rx.arrivals.data() {
@@ -91,8 +91,8 @@ fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
         .span("transmit_ns", transmit)
         .int("duplicate_acks", u64::from(s.duplicates.acks))
         .int("triple_duplicate_acks", u64::from(s.duplicates.triples))
-        .int("resent_packets", s.retransmitted_segments)
-        .int("resent_bytes", s.retransmitted_bytes)
+        .int("retransmitted_packets", s.retransmitted_segments)
+        .int("retransmitted_bytes", s.retransmitted_bytes)
         .int("timeouts", s.timeouts)
         .int("spurious_timeouts", s.spurious_timeouts)
         .int("avoidable_timeouts", s.avoidable_timeouts)
@@ -213,7 +213,7 @@ fn page_row(w: &World<'_>, page: &Session, t: &mut Table) {
         .int("timeouts", timeouts)
         .int("spurious_timeouts", spurious)
         .int("avoidable_timeouts", avoidable)
-        .int("unnecessary_resends_packets", unnecessary)
+        .int("unnecessary_retransmissions_packets", unnecessary)
         .float("simultaneous_Bps", simultaneous)
         .end();
 }

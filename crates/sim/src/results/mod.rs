@@ -1,7 +1,7 @@
 //! From a world to the result tables.
 
+mod boundary;
 mod collect;
-mod edge;
 mod ends;
 mod flow;
 mod outcome;

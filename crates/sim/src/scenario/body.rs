@@ -7,7 +7,7 @@
 use super::catalogue::{Catalogue, Kind, object, parameters, shown};
 use crosswind_base::units::{parse_dur, parse_rate};
 use crosswind_base::{BitRate, ConfigError, Dur};
-use crosswind_net::link::holdup::KEYS;
+use crosswind_net::link::delayer::KEYS;
 use crosswind_net::profile;
 use crosswind_net::registry::Parts;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct EgressSpec {
     pub queue: Value,
     pub loss: Option<Value>,
     /// The keys that hold packets up between queue and link, with their tables.
-    pub holdups: Value,
+    pub delayers: Value,
     /// The `rate` of the link, for types that have one.
     pub rate: Option<BitRate>,
     /// The `delay` of the link; zero for types that have none.
@@ -50,11 +50,11 @@ pub struct EgressSpec {
 impl EgressSpec {
     /// As the registry wants it.
     pub fn parts(&self) -> Parts<'_> {
-        Parts { queue: &self.queue, link: &self.link, loss: self.loss.as_ref(), holdups: &self.holdups }
+        Parts { queue: &self.queue, link: &self.link, loss: self.loss.as_ref(), delayers: &self.delayers }
     }
     /// Whether a reset that crosses it empties the queue of the other direction.
     pub fn resets(&self) -> bool {
-        self.holdups.get("fast_reset").is_some()
+        self.delayers.get("fast_reset").is_some()
     }
     /// How many classes its queue and those inside it name.
     pub fn classes(&self) -> u64 {
@@ -62,7 +62,7 @@ impl EgressSpec {
     }
     /// Whether senders are told of packets that it does not take.
     pub fn answers(&self) -> bool {
-        self.holdups.get("path_mtu").is_some()
+        self.delayers.get("path_mtu").is_some()
     }
 }
 
@@ -137,7 +137,7 @@ impl Body {
                 reverse.insert("loss".into(), NONE.into());
             }
             for (key, _) in KEYS {
-                if self.forward.holdups.get(key).is_some() && self.reverse.holdups.get(key).is_none() {
+                if self.forward.delayers.get(key).is_some() && self.reverse.delayers.get(key).is_none() {
                     reverse.insert(key.into(), NONE.into());
                 }
             }
@@ -202,7 +202,7 @@ fn side(spec: &EgressSpec) -> Keys {
     if let Some(loss) = &spec.loss {
         map.insert("loss".into(), loss.clone());
     }
-    map.extend(spec.holdups.as_object().cloned().unwrap_or_default());
+    map.extend(spec.delayers.as_object().cloned().unwrap_or_default());
     map
 }
 
@@ -212,20 +212,20 @@ struct Written {
     link: Keys,
     queue: Option<Value>,
     loss: Option<Value>,
-    holdups: Keys,
+    delayers: Keys,
 }
 
 impl Written {
     fn split(keys: &Keys) -> Written {
         const OTHERS: [&str; 3] = ["queue", "loss", "reverse"];
-        let is_holdup = |k: &str| KEYS.iter().any(|(key, _)| *key == k);
-        let own = keys.iter().filter(|(k, _)| !OTHERS.contains(&k.as_str()) && !is_holdup(k));
-        let holdups = keys.iter().filter(|(k, _)| is_holdup(k));
+        let is_delayer = |k: &str| KEYS.iter().any(|(key, _)| *key == k);
+        let own = keys.iter().filter(|(k, _)| !OTHERS.contains(&k.as_str()) && !is_delayer(k));
+        let delayers = keys.iter().filter(|(k, _)| is_delayer(k));
         Written {
             link: own.map(|(k, v)| (k.clone(), v.clone())).collect(),
             queue: keys.get("queue").map(|q| if q.is_array() { q.clone() } else { spelled_out(q) }),
             loss: keys.get("loss").map(spelled_out),
-            holdups: holdups.map(|(k, v)| (k.clone(), v.clone())).collect(),
+            delayers: delayers.map(|(k, v)| (k.clone(), v.clone())).collect(),
         }
     }
 
@@ -240,7 +240,7 @@ impl Written {
         self.link.extend(over.link.clone());
         self.queue = merged(self.queue.take(), over.queue.clone(), Some(DEFAULT_QUEUE));
         self.loss = merged(self.loss.take(), over.loss.clone(), None);
-        self.holdups.extend(over.holdups.clone());
+        self.delayers.extend(over.delayers.clone());
     }
 
     fn resolve(&self, cat: &dyn Catalogue, path: &str) -> Result<EgressSpec, ConfigError> {
@@ -254,7 +254,7 @@ impl Written {
         };
         let queue = cat.normalise(Kind::Queue, &queue, &at)?;
         let loss = self.resolve_loss(cat, &format!("{path}.loss"))?;
-        let holdups = self.resolve_holdups(cat, path)?;
+        let delayers = self.resolve_delayers(cat, path)?;
         let text = |key: &str| link.get(key).and_then(Value::as_str).map(String::from);
         let (rate, delay) = (text("rate"), text("delay"));
         Ok(EgressSpec {
@@ -263,20 +263,20 @@ impl Written {
             link,
             queue,
             loss,
-            holdups,
+            delayers,
         })
     }
 
-    fn resolve_holdups(&self, cat: &dyn Catalogue, path: &str) -> Result<Value, ConfigError> {
+    fn resolve_delayers(&self, cat: &dyn Catalogue, path: &str) -> Result<Value, ConfigError> {
         let mut all = Keys::new();
         for (key, row) in KEYS {
-            let Some(written) = self.holdups.get(key).filter(|v| v.as_str() != Some(NONE)) else { continue };
+            let Some(written) = self.delayers.get(key).filter(|v| v.as_str() != Some(NONE)) else { continue };
             let at = format!("{path}.{key}");
             let keys = object(written, &at, "a table, or \"none\"")?;
             if let Some(own) = keys.get("type") {
                 return Err(ConfigError::new(format!("{at}.type"), shown(own), "no type: there is one kind"));
             }
-            let full = cat.normalise(Kind::Holdup, &named(keys, row), &at)?;
+            let full = cat.normalise(Kind::Delayer, &named(keys, row), &at)?;
             let full = full.as_object().into_iter().flatten().filter(|(k, _)| *k != "type");
             all.insert(key.into(), Value::Object(full.map(|(k, v)| (k.clone(), v.clone())).collect()));
         }

@@ -1,6 +1,6 @@
-//! Where the traffic of flows enters domains: their edges, and which flows cross them.
+//! Where the traffic of flows enters domains: their boundaries, and which flows cross them.
 
-use super::domains::{ConditionerPlan, Contract, Crossing, EdgePlan, Per, RulePlan};
+use super::domains::{BoundaryPlan, ConditionerPlan, Contract, Crossing, Per, RulePlan};
 use super::names;
 use super::plan::{FlowPlan, Plan};
 use super::types::Scenario;
@@ -8,8 +8,8 @@ use crosswind_base::{ConfigError, Dscp};
 use crosswind_net::sched::classify::FlowNames;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The edges of all domains with contracts, and which flows cross them where, in the order of flows.
-pub(super) fn edges(s: &Scenario, plan: &Plan) -> Result<(Vec<EdgePlan>, Vec<Crossing>), ConfigError> {
+/// The boundaries of all domains with contracts, and which flows cross them where, in the order of flows.
+pub(super) fn boundaries(s: &Scenario, plan: &Plan) -> Result<(Vec<BoundaryPlan>, Vec<Crossing>), ConfigError> {
     let of_node = owners(s, plan)?;
     let names: Vec<&str> = s.domain.keys().map(String::as_str).collect();
     for (name, c) in &s.contract {
@@ -25,17 +25,17 @@ pub(super) fn edges(s: &Scenario, plan: &Plan) -> Result<(Vec<EdgePlan>, Vec<Cro
             return Err(names::unknown(from, &format!("{path}.from"), "the name of a domain or node", &valid));
         }
     }
-    let (mut edges, mut crossings) = (Vec::new(), Vec::new());
+    let (mut boundaries, mut crossings) = (Vec::new(), Vec::new());
     for (d, name) in s.domain.keys().enumerate() {
         let contracts = s.contract.iter().filter(|(_, c)| c.domain == *name);
         let contracts: Vec<_> = contracts.map(|(n, c)| (n.clone(), c.clone())).collect();
         if !contracts.is_empty() {
-            let domain = DomainEdge { plan, of_node: &of_node, names: &names, number: d as u32 };
-            edges.push(domain.build(name, contracts, edges.len() as u32, &mut crossings)?);
+            let domain = DomainBoundary { plan, of_node: &of_node, names: &names, number: d as u32 };
+            boundaries.push(domain.build(name, contracts, boundaries.len() as u32, &mut crossings)?);
         }
     }
     crossings.sort_unstable();
-    Ok((edges, crossings))
+    Ok((boundaries, crossings))
 }
 
 /// The domain of each node.
@@ -62,8 +62,8 @@ fn owners(s: &Scenario, plan: &Plan) -> Result<Vec<Option<u32>>, ConfigError> {
     Ok(of_node)
 }
 
-/// A domain while its edge is being found.
-struct DomainEdge<'a> {
+/// A domain while its boundary is being found.
+struct DomainBoundary<'a> {
     plan: &'a Plan,
     of_node: &'a [Option<u32>],
     names: &'a [&'a str],
@@ -76,17 +76,17 @@ struct Entry {
     from: u32,
 }
 
-impl DomainEdge<'_> {
+impl DomainBoundary<'_> {
     fn build(
         &self,
         domain: &str,
         contracts: Vec<(String, Contract)>,
-        edge: u32,
+        boundary: u32,
         crossings: &mut Vec<Crossing>,
-    ) -> Result<EdgePlan, ConfigError> {
+    ) -> Result<BoundaryPlan, ConfigError> {
         let covered: Vec<Option<BTreeSet<u32>>> =
             contracts.iter().map(|(name, c)| self.flows_of(name, c)).collect::<Result<_, _>>()?;
-        let mut out = EdgePlan { domain: domain.into(), contracts, conditioners: Vec::new(), rules: Vec::new() };
+        let mut out = BoundaryPlan { domain: domain.into(), contracts, conditioners: Vec::new(), rules: Vec::new() };
         // The conditioner of each contract: one, or one for each flow.
         let mut shared: Vec<Option<u32>> = vec![None; out.contracts.len()];
         for (f, flow) in self.plan.flows.iter().enumerate() {
@@ -115,7 +115,7 @@ impl DomainEdge<'_> {
                 out.rules.push(RulePlan { flow: f as u32, dscps, conditioner });
             }
             if !said.is_empty() {
-                crossings.push(Crossing { flow: f as u32, behind: entry.behind, edge });
+                crossings.push(Crossing { flow: f as u32, behind: entry.behind, boundary });
             }
         }
         match (0..out.contracts.len()).find(|i| shared[*i].is_none()) {

@@ -1,11 +1,11 @@
-//! The stages of a plan: its egresses, and the edges of its DiffServ domains.
+//! The stages of a plan: its egresses, and the boundaries of its DiffServ domains.
 
-use super::domains::{Contract, EdgePlan, Recording, RulePlan, check_colours};
+use super::domains::{BoundaryPlan, Contract, Recording, RulePlan, check_colours};
 use super::plan::Plan;
 use crosswind_base::{ConfigError, Streams};
 use crosswind_net::diffserv::Meter;
+use crosswind_net::diffserv::boundary::{Boundary, Rule};
 use crosswind_net::diffserv::conditioner::{Conditioner, Intervals, Terms};
-use crosswind_net::diffserv::edge::{Edge, Rule};
 use crosswind_net::registry::{BoxStage, BuildCx, build_meter, build_queue};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -19,9 +19,9 @@ impl Plan {
         self.makers[i].make(&if e.is_changed { cx.that_changes() } else { cx })
     }
 
-    /// One stage for each edge.
-    pub fn edge_stages(&self, streams: &Streams) -> Result<Vec<Edge>, ConfigError> {
-        self.edges.iter().map(|e| edge(e, self, streams)).collect()
+    /// One stage for each boundary.
+    pub fn boundary_stages(&self, streams: &Streams) -> Result<Vec<Boundary>, ConfigError> {
+        self.boundaries.iter().map(|e| boundary(e, self, streams)).collect()
     }
 }
 
@@ -29,7 +29,7 @@ impl Plan {
 /// share is made once.
 pub(super) fn try_out(plan: &Plan) -> Result<(), ConfigError> {
     let streams = Streams::new(0);
-    plan.edge_stages(&streams)?;
+    plan.boundary_stages(&streams)?;
     let mut seen = BTreeSet::new();
     for (i, e) in plan.egresses.iter().enumerate() {
         if seen.insert((Arc::as_ptr(&e.spec), e.is_changed)) {
@@ -39,7 +39,7 @@ pub(super) fn try_out(plan: &Plan) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn edge(e: &EdgePlan, plan: &Plan, streams: &Streams) -> Result<Edge, ConfigError> {
+fn boundary(e: &BoundaryPlan, plan: &Plan, streams: &Streams) -> Result<Boundary, ConfigError> {
     let mut conditioners = Vec::with_capacity(e.conditioners.len());
     for c in &e.conditioners {
         let (name, contract) = &e.contracts[c.contract as usize];
@@ -47,7 +47,7 @@ fn edge(e: &EdgePlan, plan: &Plan, streams: &Streams) -> Result<Edge, ConfigErro
         conditioners.push(Conditioner::new(terms(name, contract, &cx)?));
     }
     let rule = |r: &RulePlan| Rule { flow: r.flow, dscps: r.dscps, conditioner: r.conditioner };
-    Ok(Edge::new(conditioners, e.rules.iter().map(rule).collect(), plan.flows.len()))
+    Ok(Boundary::new(conditioners, e.rules.iter().map(rule).collect(), plan.flows.len()))
 }
 
 fn terms(name: &str, c: &Contract, cx: &BuildCx<'_>) -> Result<Terms, ConfigError> {

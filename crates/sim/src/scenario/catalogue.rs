@@ -11,7 +11,7 @@ pub enum Kind {
     Loss,
     Meter,
     /// What holds packets up between queue and link: named by its key in the link, not by a `type`.
-    Holdup,
+    Delayer,
     /// TCP presets; `preset` instead of `type` chooses.
     Tcp,
     /// TFRC presets, likewise.
@@ -27,7 +27,7 @@ impl Kind {
             Kind::Link => "link",
             Kind::Loss => "loss",
             Kind::Meter => "meter",
-            Kind::Holdup => "holdup",
+            Kind::Delayer => "delayer",
             Kind::Tcp => "tcp",
             Kind::Tfrc => "tfrc",
             Kind::Udt => "udt",

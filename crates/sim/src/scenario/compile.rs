@@ -77,7 +77,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
         routes,
         groups,
         flows,
-        edges: Vec::new(),
+        boundaries: Vec::new(),
         crossings: Vec::new(),
         timeline: Vec::new(),
         sharing: s.sharing.clone(),
@@ -89,7 +89,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
 
 /// What has to know flows, routes and egresses; and a trial of all that is built from them.
 fn complete(plan: &mut Plan, s: &Scenario) -> Result<(), ConfigError> {
-    (plan.edges, plan.crossings) = boundary::edges(s, plan)?;
+    (plan.boundaries, plan.crossings) = boundary::boundaries(s, plan)?;
     queues::try_all(s, plan)?;
     plan.makers = makers(plan)?;
     plan.timeline = timeline::plan(s, plan)?;

@@ -26,7 +26,7 @@ pub struct Domain {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Contract {
-    /// The domain whose edge keeps the contract.
+    /// The domain whose boundary keeps the contract.
     pub domain: String,
     /// Flows or groups of flows. Left out: all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -234,7 +234,7 @@ pub(super) fn complete(c: Contract, cat: &dyn Catalogue, path: &str) -> Result<C
 /// A meter with the flows that it sees.
 #[derive(Clone, Debug)]
 pub struct ConditionerPlan {
-    /// Index into [`EdgePlan::contracts`].
+    /// Index into [`BoundaryPlan::contracts`].
     pub contract: u32,
     /// Name below which its random streams are.
     pub component: String,
@@ -245,27 +245,27 @@ pub struct ConditionerPlan {
 pub struct RulePlan {
     pub flow: u32,
     pub dscps: u64,
-    /// Index into [`EdgePlan::conditioners`].
+    /// Index into [`BoundaryPlan::conditioners`].
     pub conditioner: u32,
 }
 
-/// The edge of one domain.
+/// The boundary of one domain.
 #[derive(Clone, Debug)]
-pub struct EdgePlan {
+pub struct BoundaryPlan {
     pub domain: String,
     pub contracts: Vec<(String, Contract)>,
     pub conditioners: Vec<ConditionerPlan>,
     pub rules: Vec<RulePlan>,
 }
 
-/// A flow's data passes an edge behind one of the egresses of its route.
+/// A flow's data passes a boundary behind one of the egresses of its route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Crossing {
     pub flow: u32,
     /// Position in the route of the egress that leads into the domain.
     pub behind: u32,
-    /// Index into [`Plan::edges`].
-    pub edge: u32,
+    /// Index into [`Plan::boundaries`].
+    pub boundary: u32,
 }
 
 /// What only the built meter knows: that something is said of every colour it gives.

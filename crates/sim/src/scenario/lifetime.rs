@@ -14,7 +14,7 @@ pub enum LifetimeRule {
     /// That of its data.
     #[default]
     Data,
-    /// The retransmission timeout when it is sent, with its back-off: afterwards it would be sent again.
+    /// The retransmission timeout when it is sent, with its back-off: afterwards it would be retransmitted.
     Rto,
     /// The shorter one of the two.
     Min,
@@ -122,7 +122,7 @@ impl LifetimeParams {
                 Err(ConfigError::new("lifetime.data", show_dur(d), "more than zero and at most 1000000 s"))
             }
             _ if over == Over::Datagrams && self.rule != LifetimeRule::Data => {
-                let found = "the timeout of datagrams that are never sent again";
+                let found = "the timeout of datagrams that are never retransmitted";
                 Err(ConfigError::new("lifetime.rule", found, "`data`"))
             }
             _ => Ok(()),

@@ -4,6 +4,7 @@ use super::body::{Body, Differing};
 use super::catalogue::{Catalogue, Kind, object, shown};
 use super::check;
 use super::domains;
+use super::former;
 use super::names;
 use super::start::{StartRule, WrittenRule};
 use super::transport;
@@ -35,6 +36,7 @@ pub fn parse(text: &str, cat: &dyn Catalogue) -> Result<Scenario, ConfigError> {
 pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, ConfigError> {
     object(value, "", "a table with the keys name, duration, link, flow, ..")?;
     let value = &spelled_out(value)?;
+    let value = &former::renamed(value)?;
     let written: Scenario<Value, Value, Value> = read(value, "")?;
     let scenario = Scenario {
         name: written.name,

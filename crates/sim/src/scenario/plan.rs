@@ -2,7 +2,7 @@
 
 use super::body::{Direction, EgressSpec};
 use super::change::Change;
-use super::domains::{Crossing, EdgePlan};
+use super::domains::{BoundaryPlan, Crossing};
 use super::host_queue::HostQueueParams;
 use super::lifetime::LifetimeParams;
 use super::lookup::Lookup;
@@ -105,8 +105,8 @@ pub struct Plan {
     pub routes: Vec<Vec<u32>>,
     pub groups: Vec<GroupPlan>,
     pub flows: Vec<FlowPlan>,
-    /// The edges of domains, and which flows cross them where, in the order of flows.
-    pub edges: Vec<EdgePlan>,
+    /// The boundaries of domains, and which flows cross them where, in the order of flows.
+    pub boundaries: Vec<BoundaryPlan>,
     pub crossings: Vec<Crossing>,
     /// Changes during a run, in the order of time.
     pub timeline: Vec<Change>,

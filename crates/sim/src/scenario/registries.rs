@@ -21,7 +21,7 @@ fn of_net(kind: Kind) -> Option<registry::Kind> {
         Kind::Link => Some(registry::Kind::Link),
         Kind::Loss => Some(registry::Kind::Loss),
         Kind::Meter => Some(registry::Kind::Meter),
-        Kind::Holdup => Some(registry::Kind::Holdup),
+        Kind::Delayer => Some(registry::Kind::Delayer),
         Kind::Tcp | Kind::Tfrc | Kind::Udt => None,
     }
 }

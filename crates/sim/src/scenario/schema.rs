@@ -3,7 +3,7 @@
 
 use super::catalogue::{Catalogue, Kind, Row};
 use super::types::Scenario;
-use crosswind_net::link::holdup::KEYS;
+use crosswind_net::link::delayer::KEYS;
 use crosswind_net::profile::PROFILES;
 use crosswind_transport::tcp::preset::FORMER_KEYS;
 use schemars::schema_for;
@@ -25,9 +25,9 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     let presets = rows(cat, Kind::Tcp, &mut defs);
     let tfrc = rows(cat, Kind::Tfrc, &mut defs);
     let udt = rows(cat, Kind::Udt, &mut defs);
-    let holdups = rows(cat, Kind::Holdup, &mut defs);
+    let delayers = rows(cat, Kind::Delayer, &mut defs);
     for (key, name) in KEYS {
-        let Some(row) = holdups.iter().find(|r| r.name == name) else { continue };
+        let Some(row) = delayers.iter().find(|r| r.name == name) else { continue };
         let table = json!({
             "title": row.title, "type": "object", "properties": properties(row), "additionalProperties": false,
         });

@@ -93,7 +93,7 @@ fn one_large_window() -> Value {
     s
 }
 
-/// Two flows, one of which loses four hundred packets out of one window; and some that were sent again.
+/// Two flows, one of which loses four hundred packets out of one window; and some that were retransmitted.
 fn loss_burst(tcp: Value) -> Value {
     let burst = (600u32..1000).step_by(2).chain([1100, 1101, 1102, 1500]).collect::<Vec<_>>();
     let link = |loss: Value| {

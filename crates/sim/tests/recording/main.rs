@@ -21,7 +21,7 @@ fn is_result(column: &str) -> bool {
 const OF_TIES: [&str; 3] = ["meetings_packets", "first_meeting_ns", "first_meeting"];
 
 /// What happens in a run.
-const RESULTS: [&str; 7] = ["run", "flow", "link", "edge", "page", "object", "class"];
+const RESULTS: [&str; 7] = ["run", "flow", "link", "boundary", "page", "object", "class"];
 
 fn differences(a: &Table, b: &Table) -> Vec<String> {
     let names = |t: &Table| t.columns().iter().map(|(n, _)| n.clone()).filter(|n| is_result(n)).collect::<Vec<_>>();

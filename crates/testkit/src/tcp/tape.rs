@@ -30,6 +30,7 @@
 //! the line mentions (`ack`, `win`, `mss`, `ts val:ecr` with `*` for any, `ect`, `ect1`, `not-ect`, `len` on the wire). `win` of an arriving
 //! segment is in bytes and stays as it was when not given; `*` in its `ts` is the value sent last; `ack` likewise; `rexmit` flags a retransmission by the peer.
 
+mod mismatch;
 mod packetdrill;
 mod segment;
 
@@ -41,6 +42,7 @@ use crosswind_transport::tcp::ecn::counting::Counting;
 use crosswind_transport::tcp::law::Controller;
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, preset};
+use mismatch::{Mismatch, differ};
 use segment::{Segment, Stamp, number, segment, show};
 use std::fmt;
 use std::sync::Arc;
@@ -58,13 +60,6 @@ impl fmt::Display for TapeError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}: expected {}, found {}", self.file, self.line, self.expected, self.found)
     }
-}
-
-/// Expected and found; the player adds file and line.
-type Mismatch = (String, String);
-
-fn differ<T>(expected: impl Into<String>, found: impl Into<String>) -> Result<T, Mismatch> {
-    Err((expected.into(), found.into()))
 }
 
 /// The player: a connection, and what it has sent and the tape has not yet asked for.

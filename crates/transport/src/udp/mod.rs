@@ -4,7 +4,7 @@
 //! jarvinen-2006 section 4.
 //!
 //! **Idea**: the sender numbers its datagrams from 0 and forgets them; the receiver notes which came, in what order and
-//! after which delay. Nothing is sent again and nothing is answered. A datagram's number stands in `Packet::seq`, the
+//! after which delay. Nothing is retransmitted and nothing is answered. A datagram's number stands in `Packet::seq`, the
 //! burst that it belongs to in `Packet::ack`: both are for measurements, like a sequence number in the payload.
 //!
 //! | parameter | unit | default | origin of the default |

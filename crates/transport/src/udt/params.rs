@@ -88,7 +88,7 @@ pub struct UdtParams {
     pub loss_limit: f64,
     /// With `increase = "rate"`: weight of the old value in the mean share of lost packets.
     pub loss_memory: f64,
-    /// Time without any report after which all unacknowledged packets are sent again.
+    /// Time without any report after which all unacknowledged packets are retransmitted.
     pub expiry: Dur,
 }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// What the world may read.
 #[derive(Clone, Debug, Default)]
 pub struct Stats {
-    pub resent_packets: u64,
+    pub retransmitted_packets: u64,
     pub loss_reports: u64,
     pub expiries: u64,
     pub rtt_ns: Histogram,
@@ -26,7 +26,7 @@ pub struct Sender {
     supply: Supply,
     law: Law,
     payload_bytes: u16,
-    /// Packets with less payload that may have to be sent again: number and payload, the oldest first.
+    /// Packets with less payload that may have to be retransmitted: number and payload, the oldest first.
     short: VecDeque<(u64, u16)>,
     /// Number of the next new packet; all below `acknowledged` have come.
     next: u64,
@@ -231,7 +231,7 @@ impl Sender {
                 (n, piece.payload_bytes, true)
             }
         };
-        self.stats.resent_packets += u64::from(!is_new);
+        self.stats.retransmitted_packets += u64::from(!is_new);
         self.sent += 1;
         let p = Packet {
             sent_at: now,
@@ -242,7 +242,7 @@ impl Sender {
             proto: Proto::Udp(Datagram::UdtData),
             ..Packet::default()
         };
-        let kind = if is_new { EventKind::Send } else { EventKind::Resend };
+        let kind = if is_new { EventKind::Send } else { EventKind::Retransmit };
         io.note(kind, number, payload.into(), 0);
         io.send(p, None);
         let every = u64::from(self.params.pair_every_packets);
@@ -318,7 +318,7 @@ impl rate::Sender for Sender {
 
     fn report(&self, out: &mut dyn Metrics) {
         out.value("allowed_rate_bps", 8.0 * self.params.packet_size.0 as f64 / self.law.interval_s);
-        out.value("resent_packets", self.stats.resent_packets as f64);
+        out.value("retransmitted_packets", self.stats.retransmitted_packets as f64);
         out.value("loss_reports", self.stats.loss_reports as f64);
         out.value("rate_cuts", self.law.cuts as f64);
         out.value("no_feedback_expiries", self.stats.expiries as f64);

@@ -66,7 +66,7 @@ def _spike(at_s: float, length: str) -> Table:
 
 
 def _late(packet: int) -> Table:
-    return {"type": "detour", "packets": [packet], "late_mean": "20 ms", "late_deviation": "0 ms"}
+    return {"type": "reordering", "packets": [packet], "late_mean": "20 ms", "late_deviation": "0 ms"}
 
 
 def configurations() -> dict[str, Scenario]:

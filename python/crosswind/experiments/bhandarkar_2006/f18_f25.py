@@ -151,16 +151,16 @@ def watched(r: Results, workload: str, kind: str) -> pl.DataFrame:
 
 
 def delivered(own: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
-    """Sequence number and delivery time (`ms`) of packets sent once and of packets sent again, in one repetition."""
+    """Sequence number and delivery time (`ms`) of packets sent once and of packets retransmitted, in one repetition."""
     sent = own.filter(pl.col("kind") == "send").group_by("seq").agg(pl.col("time_ns").min().alias("sent"))
     got = own.filter(pl.col("kind") == "receive").group_by("seq").agg(pl.col("time_ns").min().alias("got"))
-    resent = own.filter(pl.col("kind") == "resend").select("seq").unique()
+    resent = own.filter(pl.col("kind") == "retransmit").select("seq").unique()
     took = sent.join(got, on="seq").with_columns(ms=(pl.col("got") - pl.col("sent")) / 1e6).sort("seq")
     return took.join(resent, on="seq", how="anti"), took.join(resent, on="seq", how="semi")
 
 
 def deliveries(r: Results, workload: str, kind: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Delivery times in ms of packets sent once and of packets sent again, of the watched flow of a kind."""
+    """Delivery times in ms of packets sent once and of packets retransmitted, of the watched flow of a kind."""
     own = watched(r, workload, kind)
     parts = [delivered(own.filter(pl.col("rep") == rep)) for rep in own["rep"].unique()]
     once, again = (np.concatenate([p[k]["ms"].to_numpy() for p in parts]) for k in (0, 1))
@@ -169,7 +169,7 @@ def deliveries(r: Results, workload: str, kind: str) -> tuple[np.ndarray[Any, An
 
 @measured
 def _again(r: Results, workload: str, kind: str) -> npt.NDArray[np.float64]:
-    """Delivery times of packets sent again."""
+    """Delivery times of packets retransmitted."""
     return deliveries(r, workload, kind)[1]
 
 
@@ -201,7 +201,7 @@ def by_sequence(r: Results) -> list[Picture]:
         name = f"{k.upper()}, {'mixed' if w == 'mixed' else 'alone'} (ms)"
         took[name] = {
             "sent once": (_packets(once["seq"]), once["ms"].to_numpy()),
-            "sent again": (_packets(again["seq"]), again["ms"].to_numpy()),
+            "retransmitted": (_packets(again["seq"]), again["ms"].to_numpy()),
         }
         sent = own.filter(pl.col("kind") == "send").select("time_ns", sent="seq").sort("time_ns")
         # The event of a sample has the round trip where others have a sequence number.

@@ -44,7 +44,7 @@ def configurations(window: str = "fits", size: str = "full", **_: Any) -> dict[s
             out[name] = nets.dumbbell(name, line, nets.wire(ACCESS, 1), flow, duration_s=seconds, warm_up_s=left_out)
         for ms in DIFFERENCES_ms:
             body = nets.wire(2 * RATE, 50, queue, paths="two", difference=f"{ms} ms")
-            line = {**body, "type": "detour", "reverse": {**body["reverse"], "paths": "one", "difference": "0 ms"}}
+            line = {**body, "type": "reordering", "reverse": {**body["reverse"], "paths": "one", "difference": "0 ms"}}
             name = f"f6 {ms} {p}"
             wide = 0 if window == "free" else nets.bdp(ACCESS, SHORT_RTT_ms + ms) + 40
             flow6 = {"one": nets.bulk(p, window_limit_segments=wide)}

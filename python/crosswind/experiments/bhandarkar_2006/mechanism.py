@@ -9,7 +9,7 @@ What the source printed: the rules of II.A and equation 2.6; figures 1 and 2 are
 What may differ here: the wireless repair is on the middle line of the path, with a round trip of 60 ms; random losses
 for equation 2.6 are drawn per packet. Duplicates come a packet of the line (1.04 ms) apart; errors of the repaired
 line are rare enough (one packet in 500) that one is repaired before the next. The detector's own tests are
-`crates/transport/tests/patience.rs`.
+`crates/transport/tests/delayed_response.rs`.
 """
 
 import math
@@ -47,7 +47,7 @@ def lossy(*numbers: int, **more: Any) -> dict[str, Any]:
 def late(*numbers: int) -> dict[str, Any]:
     """The line, with these data packets late by 30 ms (counted from 0)."""
     line = nets.wire(8, 50, packets=list(numbers), late_mean="30 ms")
-    return {**line, "type": "detour", "reverse": {**line["reverse"], "packets": []}}
+    return {**line, "type": "reordering", "reverse": {**line["reverse"], "packets": []}}
 
 
 def _changing(delay_ms: float) -> Scenario:
@@ -83,7 +83,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     dcr: dict[str, Any] = {"dcr": {"wait": "duplicates"}}
     out["loss duplicates"] = single("loss duplicates", "DCR", lossy(VICTIM + 1), **dcr)
     out |= {f"loss duplicates {k}": _changing(delay) for k, delay in OTHER_ROUND_TRIPS.items()}
-    repair = {**nets.wire(8, 30), "type": "repair", "error": 0.002}
+    repair = {**nets.wire(8, 30), "type": "arq", "error": 0.002}
     repair["reverse"] = {**repair["reverse"], "error": 0.0}
     # A window below the 61 packets that the path holds: no queue.
     out["repair DCR"] = single("repair DCR", "DCR", repair, 60.0, window_limit_segments=55)
@@ -105,8 +105,8 @@ def first_duplicate(r: Results, label: str) -> tuple[float, int]:
 
 
 def response(r: Results, label: str) -> float:
-    """When the first segment was sent again."""
-    return float(needed(r.events(label, "one", "resend"), f"nothing is sent again in {label}")["t"][0])
+    """When the first segment was retransmitted."""
+    return float(needed(r.events(label, "one", "retransmit"), f"nothing is retransmitted in {label}")["t"][0])
 
 
 def wait(r: Results, label: str) -> tuple[float, float]:
@@ -195,15 +195,15 @@ def _grown(r: Results) -> float:
 
 
 def _same_slow_start(r: Results) -> bool:
-    traces = [r.events(f"slow start {p}", "one", "send", "resend").select("time_ns", "seq", "kind") for p in PROTOCOLS]
+    traces = [r.events(f"slow start {p}", "one", "send", "retransmit").select("time_ns", "seq", "kind") for p in PROTOCOLS]
     first = [r.events(f"slow start {p}", "one", "recovered") for p in PROTOCOLS]
     until = min((int(f["time_ns"][0]) for f in first if f.height), default=1_500_000_000)
     cut = [t.filter(pl.col("time_ns") <= until) for t in traces]
-    return cut[0].equals(cut[1]) and r.events("slow start DCR", "one", "resend").height > 0
+    return cut[0].equals(cut[1]) and r.events("slow start DCR", "one", "retransmit").height > 0
 
 
 def _second(r: Results) -> float:
-    again = r.events("two DCR", "one", "resend")["t"].to_numpy()
+    again = r.events("two DCR", "one", "retransmit")["t"].to_numpy()
     needed(again.size >= 2, "fewer than two retransmissions")
     return float(again[1] - again[0])
 
@@ -236,9 +236,9 @@ def law(loss: float, protocol: str) -> Quantity:
 
 CLAIMS = {
     "B1": {
-        "DCR: sent again": count("late DCR", "resend"),
+        "DCR: retransmitted": count("late DCR", "retransmit"),
         "DCR: recoveries": count("late DCR", "recovery"),
-        "SACK: sent again": count("late SACK", "resend"),
+        "SACK: retransmitted": count("late SACK", "retransmit"),
         "SACK: recoveries": count("late SACK", "recovery"),
     },
     "B2": {"DCR waits longer than srtt by": beyond_srtt("loss DCR"), "SACK waits": waited("loss SACK")},
@@ -264,7 +264,7 @@ CLAIMS = {
     },
     "B12": {
         "recoveries": count("delayed ACKs DCR", "recovery"),
-        "sent again": count("delayed ACKs DCR", "resend"),
+        "retransmitted": count("delayed ACKs DCR", "retransmit"),
     },
 }
 

@@ -88,17 +88,17 @@ def wire(rate_mbps: float, delay_ms: float, queue: Mapping[str, Any] | None = No
 def reordering(rate_mbps: float, delay_ms: float, queue: Mapping[str, Any], share: float) -> dict[str, Any]:
     """A line on which a share of the data packets is late by N(25 ms, 8 ms)."""
     body = wire(rate_mbps, delay_ms, queue, share=share)
-    return {**body, "type": "detour", "reverse": {**body["reverse"], "share": 0.0}}
+    return {**body, "type": "reordering", "reverse": {**body["reverse"], "share": 0.0}}
 
 
 def repairing(rate_mbps: float, delay_ms: float, error: float) -> dict[str, Any]:
     """A wireless line that repairs its errors without order; acknowledgements are not touched.
 
     The distance from one error to the next is exponential with a mean of 1/`error` packets (the source's error model):
-    a packet is hit by one or more of them with probability 1 - exp(-error), and sent again once.
+    a packet is hit by one or more of them with probability 1 - exp(-error), and retransmitted once.
     """
     body = wire(rate_mbps, delay_ms, error=-math.expm1(-error))
-    return {**body, "type": "repair", "reverse": {**body["reverse"], "error": 0.0}}
+    return {**body, "type": "arq", "reverse": {**body["reverse"], "error": 0.0}}
 
 
 def processing(
@@ -110,7 +110,7 @@ def processing(
     one flow, in step with the departures of a full drop-tail queue, can keep all others out.
     """
     body = wire(rate_mbps, delay_ms, queue, jitter=f"{up_to_us:.3f} us")
-    return {**body, "type": "detour", "reverse": {**body["reverse"], "jitter": "0 s"}}
+    return {**body, "type": "reordering", "reverse": {**body["reverse"], "jitter": "0 s"}}
 
 
 def host(rate_mbps: float, delay_ms: float, bottleneck_mbps: float, **more: Any) -> dict[str, Any]:

@@ -38,7 +38,7 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     lossy = nets.wire(10, 28, queue, loss={"type": "list", "packets": [9000]}, reverse={"loss": "none"})
     ldp = {"one": nets.bulk("LDP", initial_ssthresh="500000 B")}
     line = nets.wire(100, 23, nets.droptail(nets.bdp(100, 50)), packets=list(LATE), late_mean="30 ms")
-    line |= {"type": "detour", "reverse": {**line["reverse"], "packets": []}}
+    line |= {"type": "reordering", "reverse": {**line["reverse"], "packets": []}}
     return {
         "pert": nets.dumbbell("pert", nets.wire(10, 28, queue), nets.wire(100, 1), flow, **short),
         "pert and a loss": nets.dumbbell("pert and a loss", lossy, nets.wire(100, 1), flow, **short),
@@ -87,7 +87,7 @@ def _loss_share(r: Results) -> Estimate:
 @measured
 def spacing(r: Results) -> npt.NDArray[np.float64]:
     """Time between packets of LDP, over the round trip divided by the window just before."""
-    sent = r.events("ldp", "one", "send", "resend").select("time_ns").sort("time_ns")
+    sent = r.events("ldp", "one", "send", "retransmit").select("time_ns").sort("time_ns")
     rtt = r.events("ldp", "one", "rtt").select(
         "time_ns", srtt=pl.col("seq").cast(pl.Float64).ewm_mean(alpha=1 / 8, adjust=False)
     )

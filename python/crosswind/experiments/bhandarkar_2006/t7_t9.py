@@ -83,9 +83,9 @@ class Size:
         room = queue or (10 if self.hosts.tells else 1) * QUEUE
         line = nets.wire(rate, rtt_ms / 2, nets.droptail(room * self.scale))
         if self.hosts.clock_ms:
-            line |= {"type": "detour", "reverse": {**line["reverse"], "tick": f"{self.hosts.clock_ms} ms"}}
+            line |= {"type": "reordering", "reverse": {**line["reverse"], "tick": f"{self.hosts.clock_ms} ms"}}
         bus = nets.wire(10 * CAPACITY, 0, jitter=f"{packet_us:.3f} us")
-        bus |= {"type": "detour", "reverse": {**bus["reverse"], "jitter": "0 s"}}
+        bus |= {"type": "reordering", "reverse": {**bus["reverse"], "jitter": "0 s"}}
         links = {
             "bus": {"from": "sender", "to": "card", **bus},
             "bottleneck": {"from": "card", "to": "receiver", **line},

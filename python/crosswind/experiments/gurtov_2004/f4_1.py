@@ -34,7 +34,7 @@ def configurations(rate_bps: int = 9_600, mss: int = MSS) -> dict[str, Scenario]
 
 
 def _data_sent(c: str) -> Quantity:
-    """Throughput as the source defines it: all data that leaves the sender, sent again or not, in segments."""
+    """Throughput as the source defines it: all data that leaves the sender, retransmitted or not, in segments."""
     return flow(c, "sent_packets") - 1
 
 

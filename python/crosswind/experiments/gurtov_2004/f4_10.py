@@ -1,6 +1,6 @@
 """What do three duplicates after a timeout mean to a sender without SACK?
 
-The scenarios of ns-2's NewReno tests: after a timeout duplicates come because segments were sent again needlessly
+The scenarios of ns-2's NewReno tests: after a timeout duplicates come because segments were retransmitted needlessly
 (`dup`), because a retransmission was lost (`loss`), or so that lost ACKs deceive the ACK heuristic (`ackf`).
 NewReno with bugfix, without, with the ACK heuristic and with the timestamp heuristic.
 

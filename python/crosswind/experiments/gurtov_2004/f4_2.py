@@ -3,7 +3,7 @@
 One connection over a slow link, everything logged. A spike that is longer than the timeout, nothing lost; and a
 step of the rate from 300 to 10 kbit/s. Reno-SACK with timestamps, Eifel with option 1.
 
-What the source shows: without Eifel the whole flight is sent again; with it one segment, then new data.
+What the source shows: without Eifel the whole flight is retransmitted; with it one segment, then new data.
 
 What may differ here: rate, delay and queue of the source's link are not given; decision 0028 says how the path of the
 spike was chosen (36 kbit/s, 150 ms, 20 packets, a spike from 3 to 8 s in a slow start). For the step the segments have
@@ -55,7 +55,7 @@ def _flight_at_timeout(t: Trace) -> float:
 @traced
 def _speed(t: Trace) -> float:
     """Retransmissions per time at which the link sends a segment, while originals return."""
-    again = t.times("resend")
+    again = t.times("retransmit")
     again = again[(again > t.end_s) & (again < t.first("lost", after_s=t.end_s))]
     return float((len(again) - 1) / (again[-1] - again[0]) * SEGMENT_BYTES * 8 / t.rate_bps)
 
@@ -64,7 +64,7 @@ def _speed(t: Trace) -> float:
 def _largest_burst(t: Trace) -> float:
     """Most segments sent in answer to one ACK from the end of the spike to the first later loss."""
     acks = t.times("ack")
-    sent = t.times("send", "resend")
+    sent = t.times("send", "retransmit")
     sent = sent[(sent >= t.end_s) & (sent < t.first("lost", after_s=t.end_s))]
     index = np.searchsorted(acks, sent, side="right")
     return float(max(np.bincount(index))) if len(index) else float("nan")

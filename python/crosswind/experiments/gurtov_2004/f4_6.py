@@ -32,7 +32,7 @@ def _originals(t: Trace) -> list[float]:
 @traced
 def _fewest(t: Trace) -> float:
     """Fewest segments sent in answer to one of those ACKs."""
-    sent = t.times("send", "resend")
+    sent = t.times("send", "retransmit")
     return float(min(sum(1 for s in sent if a <= s < a + 1e-6) for a in _originals(t)))
 
 
@@ -41,7 +41,7 @@ def _while_full(t: Trace) -> float:
     """Segments sent on those ACKs after which as much is in flight as the window holds, or more."""
     windows = t.events.filter(pl.col("kind") == "cwnd")
     at, cwnd = windows["time_ns"].to_numpy() / 1e9, windows["seq"].to_numpy() // MSS
-    sent = t.times("send", "resend")
+    sent = t.times("send", "retransmit")
     out = 0
     for a in _originals(t):
         window = cwnd[(at >= a - 1e-9) & (at < a + 1e-6)][-1]

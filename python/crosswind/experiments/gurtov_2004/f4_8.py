@@ -3,7 +3,7 @@
 One run each of tables 4.1 and 4.2 with everything logged: Reno-SACK without and with Eifel on the uncongested path,
 and the three senders with Eifel on the congested one.
 
-What the source shows (figures 4.8 and 4.9): without Eifel the window is cut and the flight sent again at each
+What the source shows (figures 4.8 and 4.9): without Eifel the window is cut and the flight retransmitted at each
 spike; with it the window grows until a segment is lost; Reno-SACK waits for genuine timeouts on the congested path,
 the others repair without.
 

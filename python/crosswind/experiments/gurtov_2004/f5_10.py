@@ -46,7 +46,7 @@ def configurations(without: str = "option-3", discipline: str = "droptail") -> d
 
 def _duplicates(kind: str, limit: int) -> Measure:
     name = label(kind, limit)
-    return measures.mean(runs(name, "tcp_unnecessary_resends_packets") / runs(name, "tcp_received_packets"))
+    return measures.mean(runs(name, "tcp_unnecessary_retransmissions_packets") / runs(name, "tcp_received_packets"))
 
 
 def _times(new: str, old: str) -> measures.Measures:

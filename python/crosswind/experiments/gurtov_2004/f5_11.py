@@ -90,7 +90,7 @@ def needless(kind: str, limit: int) -> Quantity:
 
 
 def _needless(kind: str, life: int, limit: int) -> Quantity:
-    return mean(label(kind, life, limit), "tcp_unnecessary_resends_packets")
+    return mean(label(kind, life, limit), "tcp_unnecessary_retransmissions_packets")
 
 
 def _late_kilobytes(kind: str, life: int, limit: int) -> Quantity:

@@ -48,7 +48,7 @@ def _timeout(r: Results, kind: str) -> float:
 @measured
 def _queued_at_timeout(r: Results, kind: str) -> float:
     t, queued = r.series(kind, "queue_packets", f"{overlay.HOP}/forward")
-    # What was sent again takes one place.
+    # What was retransmitted takes one place.
     return max(float(queued[t >= _timeout(r, kind)][0]) - 1.0, 0.0)
 
 
@@ -75,7 +75,7 @@ def _first_duplicate(r: Results) -> float:
 
 @measured
 def _duplicates(r: Results, kind: str) -> float:
-    return float(r.of(kind, "tcp_unnecessary_resends_packets")[0])
+    return float(r.of(kind, "tcp_unnecessary_retransmissions_packets")[0])
 
 
 CLAIMS = {
@@ -85,7 +85,7 @@ CLAIMS = {
         "discard": _duplicates("LPD"),
     },
     "G92": {
-        "drop-tail: first retransmission": _first("DT", "resend"),
+        "drop-tail: first retransmission": _first("DT", "retransmit"),
         "drop-tail: first duplicate at the receiver": _first_duplicate,
     },
     "G93": {"first ACK after the end of the spike": _first("LPD", "ack", 20.0) - 20.0},
@@ -100,7 +100,7 @@ def pictures(r: Results) -> list[Picture]:
         e = r.runs.only(kind, [0]).events(flow="tcp")
         caption = f"TCP and a spike from 10 to 20 s, {name} (figure 5.6)."
         times = study.BOOK.numbers("G92").values() if kind == "DT" else ()
-        known = dict(zip(("sent again", "duplicate"), times, strict=False))
+        known = dict(zip(("retransmitted", "duplicate"), times, strict=False))
         out.append(figures.time_sequence(f"fig-5-6-{kind.lower()}", caption, e, known))
     return out
 

@@ -95,7 +95,7 @@ def _after_the_reset(r: Results, configuration: str) -> float:
 
 def _repeats(r: Results) -> int:
     """How often the server sends something of the page after the abort because its timer has run off."""
-    return r.events(UNHEARD, "page", "resend").filter(pl.col("t") > ABORT_S).height
+    return r.events(UNHEARD, "page", "retransmit").filter(pl.col("t") > ABORT_S).height
 
 
 def _closed(r: Results) -> float:
@@ -145,7 +145,7 @@ CLAIMS = {
     },
     "G82": {"lost packets of the other flow": _lost_by_others, "lost packets of a new connection": _lost_by_new},
     "G83": {
-        "sent again by the timer": _repeats,
+        "retransmitted by the timer": _repeats,
         "thrown away at the router": lambda r: float(r.of(UNHEARD, "hop_drops_reset_packets")[0]),
         "delivered after the abort, less those with a reset that arrives": (
             _delivered_after(UNHEARD) - _delivered_after(FAST[1])

@@ -66,7 +66,7 @@ def _count(r: Results, rep: int, configuration: str, kind: str, length: float = 
 @by_start
 def _idle(r: Results, rep: int) -> float:
     """Longest time without sending in the 20 s after the handover to GPRS."""
-    t = np.sort(r.events(label(DOWN), "tcp", "send", "resend", rep=rep)["t"].to_numpy())
+    t = np.sort(r.events(label(DOWN), "tcp", "send", "retransmit", rep=rep)["t"].to_numpy())
     near = t[(t >= HANDOVER_S - 2) & (t <= HANDOVER_S + 20)]
     return float(np.max(np.diff(near)))
 

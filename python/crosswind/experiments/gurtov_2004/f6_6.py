@@ -100,7 +100,7 @@ def _pause(flow: str) -> Quantity:
     """Longest time between two packets of a sender alone in the 20 s after the handover."""
 
     def longest(r: Results) -> float:
-        t = np.sort(r.events(label(FROM_WLAN, flow), flow, "send", "resend")["t"].to_numpy())
+        t = np.sort(r.events(label(FROM_WLAN, flow), flow, "send", "retransmit")["t"].to_numpy())
         return float(np.max(np.diff(t[(t >= HANDOVER_S - 1) & (t <= HANDOVER_S + 20)])))
 
     return Quantity(longest)
@@ -108,8 +108,8 @@ def _pause(flow: str) -> Quantity:
 
 @measured
 def _sent(r: Results, flow: str) -> int:
-    """Packets with data that leave a sender after the handover from WLAN, sent again or not."""
-    return r.events(label(FROM_WLAN), flow, "send", "resend").filter(pl.col("t") >= HANDOVER_S).height
+    """Packets with data that leave a sender after the handover from WLAN, retransmitted or not."""
+    return r.events(label(FROM_WLAN), flow, "send", "retransmit").filter(pl.col("t") >= HANDOVER_S).height
 
 
 def _new_after_backoffs(r: Results) -> int:

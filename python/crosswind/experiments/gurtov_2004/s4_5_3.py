@@ -1,15 +1,15 @@
 """How many lost ACKs deceive the ACK heuristic, and how many with delayed ACKs?
 
-The scenario of figure 4.13: the rest of a flight is lost, and one of the segments that the timeout sends again is lost
+The scenario of figure 4.13: the rest of a flight is lost, and one of the segments that the timeout retransmits is lost
 a second time. One to five ACKs in a row are lost as well, wherever they lie between the timeout and the duplicates.
-The heuristic is deceived when it waits for another timeout where a sender without bugfix sends again at the third
+The heuristic is deceived when it waits for another timeout where a sender without bugfix retransmits at the third
 duplicate. Each segment acknowledged by itself, and delayed ACKs.
 
 What the source says (section 4.5.4): with delayed ACKs fewer lost ACKs suffice, about half.
 
 What may differ here: the source gives no scenario for it. With delayed ACKs the flight before the timeout is shorter,
 so other packets are to be dropped for as long a loss: the 15 of the flight from segment 25 on, and the fourth last of
-those that are sent again, as in figure 4.13. "About half" is taken to mean 0.25 to 0.75: the source gives no number.
+those that are retransmitted, as in figure 4.13. "About half" is taken to mean 0.25 to 0.75: the source gives no number.
 """
 
 from collections.abc import Mapping, Sequence

@@ -66,7 +66,7 @@ def _time(label: str) -> Quantity:
 
 
 def _needless(label: str) -> Quantity:
-    return runs(label, "tcp_unnecessary_resends_packets")
+    return runs(label, "tcp_unnecessary_retransmissions_packets")
 
 
 def _apart(label: str) -> Quantity:

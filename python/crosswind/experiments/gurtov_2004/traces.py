@@ -15,7 +15,7 @@ from crosswind.reproduce import Measure, Picture, Quantity, Results, Runs, Table
 from crosswind.scenario.quantity import parse
 
 KEYS = ["configuration", "rep"]
-NEEDLESS = "unnecessary_resends_packets"
+NEEDLESS = "unnecessary_retransmissions_packets"
 Asked = ParamSpec("Asked")
 
 
@@ -30,8 +30,8 @@ def transfers(runs: Runs) -> Tables:
         pl.col("spurious_episodes").alias("spurious"),
         pl.col("genuine_episodes").alias("genuine"),
         pl.col("timeouts").alias("expiries"),
-        pl.col("resent_packets").alias("resent"),
-        pl.col("unnecessary_resends_packets").alias("needless"),
+        pl.col("retransmitted_packets").alias("resent"),
+        pl.col("unnecessary_retransmissions_packets").alias("needless"),
         pl.col("drops_packets").alias("drops"),
         pl.col("goodput_bps"),
     )
@@ -55,7 +55,7 @@ class Trace:
     def times(self, *kinds: str) -> np.ndarray[Any, Any]:
         """When events with data happened, in seconds."""
         e = self.events.filter(pl.col("kind").is_in(list(kinds)))
-        keep = ~pl.col("kind").is_in(["send", "resend"]) | (pl.col("len") > 0)
+        keep = ~pl.col("kind").is_in(["send", "retransmit"]) | (pl.col("len") > 0)
         keep &= (pl.col("kind") != "timeout") | (pl.col("seq") > 0)
         return e.filter(keep)["time_ns"].to_numpy() / 1e9
 

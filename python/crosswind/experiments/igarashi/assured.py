@@ -33,7 +33,7 @@ CONTRACTS = {str(k): float(RATES[k - 1]) for k in FLOWS}
 # One way, between the first and the last router; the rest of a round trip is in the access link.
 CORE_MS = 5.0
 # Each packet of a sender takes up to this much longer, against phase locking (open point O6.3).
-UNEVEN = {"type": "detour", "share": 0.0, "jitter": "10 us"}
+UNEVEN = {"type": "reordering", "share": 0.0, "jitter": "10 us"}
 
 
 def meter(mbps: float, marking: str) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def tables(of: Runs) -> Tables:
         (pl.col("th") < pl.col("contract")).sum().alias("misses"),
         (pl.col("th") < 0.98 * pl.col("contract")).sum().alias("clear_misses"),
     )
-    edges = of.table("edge").filter(pl.col("domain") == "b")
+    edges = of.table("boundary").filter(pl.col("domain") == "b")
     if edges.is_empty():
         return {"repetition": wide_rows.sort(KEYS)}
     counts = edges.select(

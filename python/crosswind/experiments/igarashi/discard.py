@@ -120,7 +120,7 @@ def scenario(s: Setting) -> Scenario:
     queue = {"type": "early-discard", "limit": "200 packets"}
     if s.at_limit != "drop":
         queue["at_limit"] = s.at_limit
-    uneven = {"type": "detour", "share": 0.0, "counts": "all", "jitter": UNEVEN}
+    uneven = {"type": "reordering", "share": 0.0, "counts": "all", "jitter": UNEVEN}
     hop = {"rate": "20 Mbit/s", "delay": "1 ms", **uneven, "queue": queue}
     wide = {"rate": "1 Gbit/s", "delay": "1 ms"}
     links: dict[str, Any] = {f"hop-{k}": {"from": f"node-{k}", "to": f"node-{k + 1}", **hop} for k in HOPS}

@@ -33,8 +33,8 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
     s = replace(s, time=max(s.time, 0.5))
     path = replace(paths.DOMESTIC.unharmed(), rtt_ms=SHORT_MS)
     long = replace(path, rtt_ms=LONG_MS)
-    detour = {
-        "type": "detour",
+    reordering = {
+        "type": "reordering",
         "share": 1.0,
         "late_mean": f"{(LONG_MS - SHORT_MS) / 2:g} ms",
         "late_deviation": "0 ms",
@@ -54,7 +54,7 @@ def configurations(size: str = "full") -> dict[str, Scenario]:
             SECONDS,
             s,
             bin_s=1,
-            link=detour,
+            link=reordering,
             timeline=switches,
             record={"events": ["f"], "between": watched} if p in paths.TCP_VARIANTS else {},
         )

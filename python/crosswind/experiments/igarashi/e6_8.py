@@ -38,7 +38,7 @@ def tables(runs: Runs) -> Tables:
     crossing = [f"ab{k}" for k in assured.FLOWS]
     repetition = made["repetition"].join(rows, on=assured.KEYS)
     repetition = repetition.with_columns(pl.sum_horizontal(f"remarked_{f}" for f in crossing).alias("remarked"))
-    marked = runs.table("edge").filter((pl.col("domain") == "a") & pl.col("name").is_in(crossing))
+    marked = runs.table("boundary").filter((pl.col("domain") == "a") & pl.col("name").is_in(crossing))
     marked = marked.group_by(assured.KEYS).agg(pl.col("left_green_packets").sum().alias("in_crossing"))
     repetition = repetition.join(marked, on=assured.KEYS)
     share = (pl.col("remarked") / pl.col("in_crossing")).alias("remarked_share")

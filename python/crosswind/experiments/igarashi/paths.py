@@ -117,7 +117,7 @@ class Path:
             line |= {"type": "atm", "rate": _rate(self.cell_mbps / size.divisor)}
         if self.late_share:
             late = {"share": self.late_share, "late_mean": f"{LATE_ms * size.divisor} ms"}
-            line |= {"type": "detour", **late, "late_deviation": f"{LATE_ms / 2 * size.divisor} ms"}
+            line |= {"type": "reordering", **late, "late_deviation": f"{LATE_ms / 2 * size.divisor} ms"}
             line["share"] *= size.divisor
             line["reverse"] = {**line["reverse"], "share": 0.0}
         if self.loss:

@@ -152,7 +152,7 @@ def per_ack(r: Results, configuration: str) -> npt.NDArray[np.float64]:
     """New segments that each ACK acknowledged, in the first run, from when losses of slow start are repaired."""
     events = r.runs.only(configuration, [0]).events("f")
     needed(events, "no events were kept")
-    last = events.filter(pl.col("kind").is_in(["recovered", "timeout", "resend"]))["time_ns"].to_list()
+    last = events.filter(pl.col("kind").is_in(["recovered", "timeout", "retransmit"]))["time_ns"].to_list()
     repaired = pl.col("time_ns") > max(last, default=0) + 200_000_000
     acks = events.filter((pl.col("kind") == "ack") & repaired)["seq"].to_numpy()
     # The first byte of data is 1: data segments, which are ACKs too, acknowledge the handshake.

@@ -1,4 +1,4 @@
-"""What spurious timeouts lead to: resends that were not needed, out of the events of a connection.
+"""What spurious timeouts lead to: retransmissions that were not needed, out of the events of a connection.
 
 The links keep the order, so copies of a segment meet their fates in the order in which they were sent; a copy that the
 router drops is dropped before any later one is sent.
@@ -36,8 +36,8 @@ class Connection:
         """`rows`: kind, time and sequence number of each event, in order of time."""
         highest = 0
         for kind, at, seq in rows:
-            if kind in ("send", "resend"):
-                self.copies.setdefault(seq, []).append(Copy(at, kind == "resend"))
+            if kind in ("send", "retransmit"):
+                self.copies.setdefault(seq, []).append(Copy(at, kind == "retransmit"))
                 highest = max(highest, seq)
             elif kind in FATES:
                 open_ones = [c for c in self.copies.get(seq, ()) if not c.fate]
@@ -69,9 +69,9 @@ class Connection:
         return found
 
 
-def needless_resends(events: pl.DataFrame) -> tuple[int, int]:
-    """How many resends were needless, and how many of them followed a spurious timeout before its recovery ended."""
-    data = pl.col("kind").is_in(["send", "resend", *FATES]) & (pl.col("len") > 0)
+def needless_retransmissions(events: pl.DataFrame) -> tuple[int, int]:
+    """How many retransmissions were needless, and how many of them followed a spurious timeout before its recovery ended."""
+    data = pl.col("kind").is_in(["send", "retransmit", *FATES]) & (pl.col("len") > 0)
     own = pl.when(pl.col("kind") == "receive").then(pl.lit("receiver")).otherwise(pl.lit("sender"))
     kept = events.filter((data | pl.col("kind").is_in(["timeout", "ack"])) & (pl.col("end") == own))
     every, after = 0, 0

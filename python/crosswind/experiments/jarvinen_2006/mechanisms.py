@@ -131,8 +131,8 @@ def _spikes() -> dict[str, Scenario]:
 def _peer() -> dict[str, Scenario]:
     """A page over the slow line: the browser repeats its request while the server's first flight is under way."""
 
-    def page(label: str, resends: str) -> Scenario:
-        tcp = {"preset": "enhanced-linux-2.4", "initial_window_segments": 4, "frto_peer_resends": resends}
+    def page(label: str, retransmissions: str) -> Scenario:
+        tcp = {"preset": "enhanced-linux-2.4", "initial_window_segments": 4, "frto_peer_retransmissions": retransmissions}
         one = single(label, 1, {**SLOW, "reverse": {"rate": "1 kbit/s"}}, tcp)
         flow = {**one.data["flow"][FLOW], "workload": {"type": "page", "body": "6432 B", "objects": 0}}
         return one.with_({"flow": {"page": flow}})
@@ -166,7 +166,7 @@ def events(r: Results, label: str, *kinds: str, flow: str = FLOW) -> pl.DataFram
     needed(e, f"no events of scenario `{label}`")
     if kinds:
         e = e.filter(pl.col("kind").is_in(list(kinds)))
-    segment = pl.col("kind").is_in(["send", "resend", "receive", "drop", "lost", "mark"])
+    segment = pl.col("kind").is_in(["send", "retransmit", "receive", "drop", "lost", "mark"])
     e = e.filter(~segment | (pl.col("len") > 0))
     return e.filter(
         pl.col("end") == pl.when(pl.col("kind") == "receive").then(pl.lit("receiver")).otherwise(pl.lit("sender"))
@@ -240,10 +240,10 @@ def _echo_where(r: Results, due: Literal["owed", "not owed"]) -> Estimate:
     return stats.exact(float(acks["echo"].mean()), acks.height)  # type: ignore[arg-type]
 
 
-def _resends_with_ect(r: Results) -> Estimate:
-    resent, sent = events(r, "ecn with losses", "resend"), events(r, "ecn with losses", "send")
+def _retransmissions_with_ect(r: Results) -> Estimate:
+    resent, sent = events(r, "ecn with losses", "retransmit"), events(r, "ecn with losses", "send")
     if not resent.height or not _ecn_field(sent).any():
-        raise MissingDataError("no resends, or nothing ECN-capable")
+        raise MissingDataError("no retransmissions, or nothing ECN-capable")
     return stats.exact(float((_ecn_field(resent) > 0).sum()), resent.height)
 
 
@@ -272,14 +272,14 @@ def _after_spurious(r: Results, value: str) -> float:
 
 
 def _sacked_again(r: Results) -> Estimate:
-    """Segments sent again after the timeout although a SACK had reported them before."""
-    log = events(r, "scoreboard", "timeout", "sack", "resend")
+    """Segments retransmitted after the timeout although a SACK had reported them before."""
+    log = events(r, "scoreboard", "timeout", "sack", "retransmit")
     timeouts = log.filter(pl.col("kind") == "timeout")
     needed(timeouts, "no timeout in the scenario")
     at = timeouts["time_ns"][0]
     blocks = log.filter((pl.col("kind") == "sack") & (pl.col("time_ns") <= at)).select("seq", "len").rows()
     needed(blocks, "nothing was reported by SACK before the timeout")
-    again = log.filter((pl.col("kind") == "resend") & (pl.col("time_ns") >= at)).select("seq", "len").rows()
+    again = log.filter((pl.col("kind") == "retransmit") & (pl.col("time_ns") >= at)).select("seq", "len").rows()
     hit = sum(any(left <= s and s + n <= left + size for left, size in blocks) for s, n in again)
     return stats.exact(float(hit), len(again))
 
@@ -307,7 +307,7 @@ def _first_detected(r: Results, label: str) -> float:
 
 
 def _repeated_requests(r: Results) -> float:
-    e = r.runs.events(flow=BODY, kind="resend").filter(pl.col("configuration") == "peer, defective")
+    e = r.runs.events(flow=BODY, kind="retransmit").filter(pl.col("configuration") == "peer, defective")
     return float(e.filter(pl.col("end") == "receiver").height)
 
 
@@ -315,11 +315,11 @@ CLAIMS = {
     **red_law.MEASURED,
     "J20": {
         "reductions before the window of the last one was acknowledged": _too_early,
-        "resent packets": column("ecn", "resent_packets"),
+        "resent packets": column("ecn", "retransmitted_packets"),
         "segments with CWR per reduction": _cwr_per_reduction,
     },
     "J21": {"ACKs with ECE from CE to CWR": _echo_where("owed"), "ACKs with ECE otherwise": _echo_where("not owed")},
-    "J22": {"ECN-capable resends": _resends_with_ect},
+    "J22": {"ECN-capable retransmissions": _retransmissions_with_ect},
     "J23": {
         "fast recoveries, on": column("limited transmit on", "fast_recoveries"),
         "timeouts, on": column("limited transmit on", "timeouts"),
@@ -342,11 +342,11 @@ CLAIMS = {
         "initial ssthresh without flush": column("cache", "ssthresh_initial_bytes", "third"),
     },
     "J28": {
-        "with F-RTO": column(SPURIOUS, "unnecessary_resends_packets"),
-        "without F-RTO, window of 4": column("spurious, no F-RTO, IW 4", "unnecessary_resends_packets"),
-        "with F-RTO, window of 10": column(SPIKE_FRTO, "unnecessary_resends_packets"),
+        "with F-RTO": column(SPURIOUS, "unnecessary_retransmissions_packets"),
+        "without F-RTO, window of 4": column("spurious, no F-RTO, IW 4", "unnecessary_retransmissions_packets"),
+        "with F-RTO, window of 10": column(SPIKE_FRTO, "unnecessary_retransmissions_packets"),
         "without F-RTO, more than was outstanding": (
-            column(SPIKE, "unnecessary_resends_packets") - _outstanding(SPIKE)
+            column(SPIKE, "unnecessary_retransmissions_packets") - _outstanding(SPIKE)
         ),
     },
     "J29": {
@@ -359,14 +359,14 @@ CLAIMS = {
     },
     "J31": {
         "detected as spurious": column("genuine, F-RTO, IW 4", "spurious_detected"),
-        "resent packets": column("genuine, F-RTO, IW 4", "resent_packets"),
+        "resent packets": column("genuine, F-RTO, IW 4", "retransmitted_packets"),
     },
     "J32": {
         "repeated requests": _repeated_requests,
         "first timeout detected, defective": _first_detected("peer, defective"),
         "first timeout detected, repaired": _first_detected("peer, repaired"),
     },
-    "J33": {"reported segments sent again": _sacked_again},
+    "J33": {"reported segments retransmitted": _sacked_again},
     "J34": {
         "first drop": _first_drop,
         "bulk-1 leaves slow start": _recovery_at("bulk-1"),

@@ -29,7 +29,7 @@ COUNTS = {
     "timeouts": "timeouts",
     "avoidable_timeouts": "spurious",
     "spurious_timeouts": "covered_late",
-    "unnecessary_resends_packets": "unnecessary",
+    "unnecessary_retransmissions_packets": "unnecessary",
 }
 
 
@@ -131,7 +131,7 @@ def repetitions(runs: Runs) -> pl.DataFrame:
         pl.col("object_bytes").sum(),
         pl.col("drops_packets").sum().alias("drops"),
         pl.col("marks_packets").sum().alias("marks"),
-        pl.col("unnecessary_resends_packets").sum().alias("unnecessary"),
+        pl.col("unnecessary_retransmissions_packets").sum().alias("unnecessary"),
     )
     roles = set(flows["role"].unique())
     parts = [_one(flows, role) for role in (*BULK, "third") if role in roles]

@@ -43,7 +43,7 @@ def _tell_overshoot(s: Scene) -> dict[str, float]:
         "learnt_s": learnt,
         "blind_s": learnt - drop,
         "drops": sum(t <= done for t in s.times_s("BL", "bulk-1", "drop")),
-        "last_resend_s": max((t for t in s.times_s("BL", "bulk-1", "resend") if t <= done), default=float("nan")),
+        "last_retransmission_s": max((t for t in s.times_s("BL", "bulk-1", "retransmit") if t <= done), default=float("nan")),
     }
 
 
@@ -103,7 +103,7 @@ def _tell_spurious(s: Scene) -> dict[str, float]:
         "timeout_s": s.first_s("BL", "page/body", "timeout"),
         "ack_s": min((t / 1e9 for t in e["time_ns"] if t / 1e9 > sent), default=float("nan")),
         "spurious": s.value("BL", "page/body", "avoidable_timeouts"),
-        "vain": s.value("BL", "page/body", "unnecessary_resends_packets"),
+        "vain": s.value("BL", "page/body", "unnecessary_retransmissions_packets"),
     }
 
 
@@ -196,8 +196,8 @@ def _frto() -> dict[str, Scenario]:
 def _tell_frto(s: Scene) -> dict[str, float]:
     two, four = WINDOWS
     return {
-        "vain_2": s.value(two, "one", "unnecessary_resends_packets"),
-        "vain_4": s.value(four, "one", "unnecessary_resends_packets"),
+        "vain_2": s.value(two, "one", "unnecessary_retransmissions_packets"),
+        "vain_4": s.value(four, "one", "unnecessary_retransmissions_packets"),
         "detected_2": s.value(two, "one", "spurious_detected"),
         "detected_4": s.value(four, "one", "spurious_detected"),
         "timeout_s": s.first_s(four, "one", "timeout"),

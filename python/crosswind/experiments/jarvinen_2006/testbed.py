@@ -256,9 +256,9 @@ def sender(s: Setting, reading: Reading = Reading()) -> dict[str, Any]:
     """TCP of one configuration, at both ends of every flow.
 
     The kernel halves the window at once, and in a recovery bounds it to what is in flight and one segment (decision
-    0024). Enhanced TCP ran with a defect: F-RTO took what its peer sent again for a duplicate ACK.
+    0024). Enhanced TCP ran with a defect: F-RTO took what its peer retransmitted for a duplicate ACK.
     """
-    enhanced = {"preset": "enhanced-linux-2.4", "frto_peer_resends": "count-as-duplicate"}
+    enhanced = {"preset": "enhanced-linux-2.4", "frto_peer_retransmissions": "count-as-duplicate"}
     return {
         **(enhanced if s.tcp == "ETCP" else {"preset": "baseline-linux-2.4"}),
         "mss": f"{MSS} B",

@@ -20,7 +20,7 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.jarvinen_2006 import boxes, parts, readings, study, testbed
-from crosswind.experiments.jarvinen_2006.aftermath import needless_resends
+from crosswind.experiments.jarvinen_2006.aftermath import needless_retransmissions
 from crosswind.reproduce import Measure, Measures, Picture, Results, Scenario, measures, needed
 from crosswind.reproduce.claims import BrokenClaimError
 from crosswind.stats import Estimate
@@ -44,18 +44,18 @@ def _of_spurious_flows(r: Results) -> float:
     flows = r.runs.flows()
     needed(flows, "no flow table")
     bl = flows.filter(flows["configuration"] == "r4 BL")
-    wasted = bl["unnecessary_resends_packets"].to_numpy().astype(float)
+    wasted = bl["unnecessary_retransmissions_packets"].to_numpy().astype(float)
     needed(wasted.any(), "nothing was retransmitted in vain")
     return wasted[bl["spurious_timeouts"].to_numpy() > 0].sum() / wasted.sum()
 
 
 def _after_spurious(r: Results) -> Estimate:
-    """The share of needless resends that were made after a spurious timeout and before its recovery ended."""
+    """The share of needless retransmissions that were made after a spurious timeout and before its recovery ended."""
     log = r.runs.events().filter(pl.col("configuration") == LOGGED)
     if log.is_empty():
         raise BrokenClaimError("no events were recorded")
-    every, after = needless_resends(log)
-    needed(every, "nothing was sent again in vain")
+    every, after = needless_retransmissions(log)
+    needed(every, "nothing was retransmitted in vain")
     return stats.exact(after / every, every)
 
 

@@ -161,7 +161,7 @@ CLAIMS = {
 
 def pictures(r: Results) -> list[Picture]:
     """The source's Figures 20a-f, 23 and Table 8 as bars."""
-    panels = {"20a": "overall", "20b": "response", "20c": "bulk", "20d": "spurious", "20d-resends": "vain"}
+    panels = {"20a": "overall", "20b": "response", "20c": "bulk", "20d": "spurious", "20d-retransmissions": "vain"}
     panels |= {"20e": "drops", "20f": "shares"}
     printed = {
         "20a": {"all": study.printed("J79")},

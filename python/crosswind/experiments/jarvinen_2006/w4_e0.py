@@ -54,7 +54,7 @@ def _ratio(later: tuple[float, float], earlier: tuple[float, float]) -> Measure:
     )
 
 
-def _first_resend_dropped(r: Results) -> npt.NDArray[np.bool_]:
+def _first_retransmission_dropped(r: Results) -> npt.NDArray[np.bool_]:
     """For each repetition with a start after 15 s: whether the first retransmission after it was dropped."""
     log = r.runs.events()
     needed(log, "no event log")
@@ -64,10 +64,10 @@ def _first_resend_dropped(r: Results) -> npt.NDArray[np.bool_]:
         if start[int(rep)] <= 15.0:
             continue
         rows = part.filter(part["time_ns"] > start[int(rep)] * 1e9).select("kind", "flow", "seq", "len").rows()
-        first = next((i for i, x in enumerate(rows) if x[0] == "resend" and x[3] > 0), None)
+        first = next((i for i, x in enumerate(rows) if x[0] == "retransmit" and x[3] > 0), None)
         if first is not None:
             _, flow, seq, _ = rows[first]
-            fate = next((x[0] for x in rows[first + 1 :] if x[0] in ("drop", "resend") and x[1:3] == (flow, seq)), "")
+            fate = next((x[0] for x in rows[first + 1 :] if x[0] in ("drop", "retransmit") and x[1:3] == (flow, seq)), "")
             hits.append(fate == "drop")
     needed(hits, "nothing was retransmitted after the stream had started")
     return np.array(hits)
@@ -140,8 +140,8 @@ CLAIMS = {
     },
     "J101": {"minimum": stream.extreme(["BL+ECN"], "simultaneous_slower", np.min)},
     "J102": {
-        f"dropped, {LOGGED}": measures.share(_first_resend_dropped),
-        "first retransmission not dropped": measures.number(lambda r: ~_first_resend_dropped(r)),
+        f"dropped, {LOGGED}": measures.share(_first_retransmission_dropped),
+        "first retransmission not dropped": measures.number(lambda r: ~_first_retransmission_dropped(r)),
     },
     "J103": measures.each(testbed.EIGHT[:7], OVERALL)
     | measures.changes((("ETCP" + x, "BL" + x) for x in ("", "+ECN", "+DS")), OVERALL),

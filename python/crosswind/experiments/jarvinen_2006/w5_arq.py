@@ -52,7 +52,7 @@ def pictures(r: Results) -> list[Picture]:
         "40c": "stream",
         "40d": "bulk",
         "40e": "spurious",
-        "40e-resends": "vain",
+        "40e-retransmissions": "vain",
         "40f": "drops",
     }
     return [

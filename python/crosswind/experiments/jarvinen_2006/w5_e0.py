@@ -72,7 +72,7 @@ def pictures(r: Results) -> list[Picture]:
         "39c": "stream",
         "39d": "bulk",
         "39e": "spurious",
-        "39e-resends": "vain",
+        "39e-retransmissions": "vain",
         "39f": "drops",
     }
     return boxes.pictures(r, "page", panels)

@@ -28,8 +28,8 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
     own = dict(variant.pop("tcp", {}))
     out = {}
     for label in NAMES:
-        resends = "ignore" if label.endswith("repaired") else "count-as-duplicate"
-        reading = testbed.Reading(**variant, tcp={**own, "frto_peer_resends": resends})
+        retransmissions = "ignore" if label.endswith("repaired") else "count-as-duplicate"
+        reading = testbed.Reading(**variant, tcp={**own, "frto_peer_retransmissions": retransmissions})
         out[label] = testbed.world(WORKLOAD, testbed.setting(label.split()[0]), reading, label)
     return out
 

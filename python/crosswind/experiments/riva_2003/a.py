@@ -8,7 +8,7 @@ others; 13 of 240 runs are exceptions in which it outlasts a long transfer; lost
 transfers share the link until 36.65 s whatever happens, and each sends 5 or 6 packets again.
 
 What may differ here: what the hosts remember of earlier connections decides how many packets are lost (in each of the
-three cells that are listed run by run the first run stands out: 26, 25 and 23 packets sent again by the long
+three cells that are listed run by run the first run stands out: 26, 25 and 23 packets retransmitted by the long
 transfers, against 8 to 14 in all others), and the queue's rule of admission decides that SYNs are among them. The
 table `replications` compares all 63 listed distributions; decision 0016 tells how the readings were found.
 """
@@ -74,7 +74,7 @@ def _waits(cells: list[str], longer_s: float) -> Measure:
 
 @measured
 def _first_run(r: Results, c: str) -> float:
-    """Packets sent again by the long transfers in the first run, minus the most in a later one."""
+    """Packets retransmitted by the long transfers in the first run, minus the most in a later one."""
     both = 2.0 * r.of(c, "long_retx")
     return float(both[0] - both[1:].max())
 

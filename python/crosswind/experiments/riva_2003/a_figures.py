@@ -102,9 +102,9 @@ def _agreement(r: Results) -> Picture:
 
 
 def numbers(r: Results, shown: Sequence[str], every: Sequence[str]) -> dict[str, str]:
-    """The third transfer's medians in some cells, and what the three send again in all (medians)."""
+    """The third transfer's medians in some cells, and what the three retransmit in all (medians)."""
     again = "/".join(f"{np.nanmedian(pooled(r, every, f'{x}_retx')):g}" for x in ROLES)
-    return {f"third {c}": f"{np.nanmedian(r.of(c, 'third_elapsed_s')):.1f} s" for c in shown} | {"sent again": again}
+    return {f"third {c}": f"{np.nanmedian(r.of(c, 'third_elapsed_s')):.1f} s" for c in shown} | {"retransmitted": again}
 
 
 def headline(r: Results) -> dict[str, str]:

@@ -3,7 +3,7 @@
 The three transfers of A behind RED (5000, 18000, burst 12, 0.1; limit 20 000 B) at 0, 2, 4, 5 and 5.5 s (B1 to B5).
 
 What the source printed: medians of 9.4 to 11.5 s for the third transfer whatever its start, no exception in 100 runs,
-twice as many packets sent again by the long transfers, and the same 36.65 s for the slowest.
+twice as many packets retransmitted by the long transfers, and the same 36.65 s for the slowest.
 
 What may differ here: the rows of 4 and 5 s of the source's Table 5-4 may be interchanged (O-9); claims accept either.
 Half of the claims compare with drop-tail, and so depend on its pattern of losses (see A).
@@ -120,12 +120,12 @@ def pictures_of(r: Results) -> list[Picture]:
         "handshake (s)": curves("third_handshake_s"),
         "transmission (s)": curves("third_xmit_s"),
         "throughput (B/s)": curves("third_throughput"),
-        "packets sent again": curves("third_retx"),
+        "packets retransmitted": curves("third_retx"),
     }
     long = {
         f"{what}, {x}": curves(f"{x}_{column}")
         for x in ("fastest", "slowest")
-        for what, column in (("elapsed time (s)", "elapsed_s"), ("packets sent again", "retx"))
+        for what, column in (("elapsed time (s)", "elapsed_s"), ("packets retransmitted", "retx"))
     }
     x = "start of the third transfer (s)"
     shown = [

@@ -32,18 +32,18 @@ OFFERED = {"tcp": 0.6, "udp": 0.4}
 
 
 def _by_run(r: Results, c: str, of: Any) -> npt.NDArray[np.float64]:
-    """A number of each run of a cell out of the times at which something was sent again."""
-    found = mixes.sent(r, c, "resend").group_by("rep", maintain_order=True).agg(pl.col("s"))
+    """A number of each run of a cell out of the times at which something was retransmitted."""
+    found = mixes.sent(r, c, "retransmit").group_by("rep", maintain_order=True).agg(pl.col("s"))
     return np.array([of(np.array(s)) for s in found["s"]], dtype=float)
 
 
 def _groups(r: Results, c: str) -> npt.NDArray[np.float64]:
-    """Segments sent again per loss event: resends less than a round trip apart belong together."""
+    """Segments retransmitted per loss event: retransmissions less than a round trip apart belong together."""
     return _by_run(r, c, lambda s: s.size / (1 + int((np.diff(s) > ROUND_s).sum())))
 
 
 def _covered(r: Results, c: str) -> npt.NDArray[np.float64]:
-    """The share of the transfer between the first and the last resend."""
+    """The share of the transfer between the first and the last retransmit."""
     return np.asarray(_by_run(r, c, np.ptp) / float(np.nanmedian(r.of(c, ELAPSED))))
 
 
@@ -106,7 +106,7 @@ CLAIMS = {
     "R84": measures.ends([*TD_DS, *RED_DS], "tcp_throughput"),
     "R115": {
         "slow start, TD alone minus TD+DS 0": measures.difference("TD alone", TD_DS[0], FIRST),
-        "sent again, TD alone minus TD+DS 0": measures.difference("TD alone", TD_DS[0], AGAIN),
+        "retransmitted, TD alone minus TD+DS 0": measures.difference("TD alone", TD_DS[0], AGAIN),
     },
 }
 

@@ -58,12 +58,12 @@ CLAIMS = {
     },
     "R93": measures.each([*TD[LATE:], *RED[LATE:]], "udp_loss"),
     "R94": measures.each(ONE_CLASS, FIRST, word=", first repair")
-    | measures.each(ONE_CLASS, AGAIN, word=", sent again")
+    | measures.each(ONE_CLASS, AGAIN, word=", retransmitted")
     | measures.each(ONE_CLASS, ELAPSED, word=", elapsed"),
     "R95": measures.each(TWO_CLASSES, "tcp_timeouts", word=", timeouts")
     | measures.each(TWO_CLASSES, "tcp_recoveries", word=", fast recoveries")
     | measures.each(TWO_CLASSES, FIRST, word=", first repair")
-    | measures.each(TWO_CLASSES, AGAIN, word=", sent again")
+    | measures.each(TWO_CLASSES, AGAIN, word=", retransmitted")
     | measures.each(TWO_CLASSES, ELAPSED, word=", elapsed"),
     "R96": {f"runs with a timeout, {c}": _timed_out(c) for c in TD[LATE:]}
     | {

@@ -16,9 +16,9 @@ TRENDS = [(cells[-1], cells[0]) for cells in CELLS.values()]
 AGAIN = measures.differences(TRENDS, "tcp_retx")
 CLAIMS = {
     "R99": measures.each(EVERY, "tcp_elapsed_s")
-    | measures.each(EVERY, "tcp_retx", word=", sent again")
+    | measures.each(EVERY, "tcp_retx", word=", retransmitted")
     | measures.differences(TRENDS, "tcp_elapsed_s")
-    | {f"{label}, sent again": m for label, m in AGAIN.items()}
+    | {f"{label}, retransmitted": m for label, m in AGAIN.items()}
 }
 
 

@@ -40,8 +40,8 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 
 
 def _locked_out(r: Results) -> Any:
-    """Runs in which the first data segment is sent again three times or more and one transfer gets half the link."""
-    e = r.runs.events(flow="third").filter((pl.col("configuration") == "TD 2") & (pl.col("kind") == "resend"))
+    """Runs in which the first data segment is retransmitted three times or more and one transfer gets half the link."""
+    e = r.runs.events(flow="third").filter((pl.col("configuration") == "TD 2") & (pl.col("kind") == "retransmit"))
     first = e.filter((pl.col("seq") == 1) & (pl.col("len") > 0)).group_by("rep").len()
     reps, fast = r.of("TD 2", "rep"), r.of("TD 2", "fastest_throughput") > HALF_Bps
     return np.isin(reps, first.filter(pl.col("len") >= 3)["rep"].to_numpy()) & fast

@@ -31,8 +31,8 @@ def _with_roles(runs: Runs) -> pl.DataFrame:
         _seconds("handshake_ns").alias("handshake_s"),
         _seconds("first_congestion_ns").alias("first_congestion_s"),
         _seconds("open_ns").alias("start_s"),
-        (pl.col("resent_packets") + syn).alias("retx"),
-        (pl.col("resent_bytes") + syn + _fin_bytes()).alias("retx_bytes"),
+        (pl.col("retransmitted_packets") + syn).alias("retx"),
+        (pl.col("retransmitted_bytes") + syn + _fin_bytes()).alias("retx_bytes"),
     ).with_columns(
         (pl.col("size_bytes") / pl.col("elapsed_s")).alias("throughput"),
         (pl.col("elapsed_s") - pl.col("xmit_s")).alias("rest_s"),
@@ -69,12 +69,12 @@ METRICS = definitions(__file__)
 
 
 def _fin_bytes() -> pl.Expr:
-    """How often the last segment, which carries the FIN, was sent again: a FIN counts as a byte in the source's traces.
+    """How often the last segment, which carries the FIN, was retransmitted: a FIN counts as a byte in the source's traces.
 
-    All segments but the last are full, so that packets and bytes sent again tell it.
+    All segments but the last are full, so that packets and bytes retransmitted tell it.
     """
     last = pl.col("size_bytes") % testbed.MSS
-    missing = testbed.MSS * pl.col("resent_packets") - pl.col("resent_bytes")
+    missing = testbed.MSS * pl.col("retransmitted_packets") - pl.col("retransmitted_bytes")
     found = missing // (testbed.MSS - last)
     return pl.when((missing % (testbed.MSS - last) == 0) & (found >= 0)).then(found).otherwise(0)
 

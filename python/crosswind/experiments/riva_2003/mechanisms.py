@@ -125,7 +125,7 @@ def _almost_full(_: Results) -> Estimate:
 
 def _sent(r: Results, c: str, kind: str = "send") -> pl.DataFrame:
     e = r.runs.events(flow=ONE).filter((pl.col("configuration") == c) & (pl.col("end") == "sender"))
-    return e.filter((pl.col("kind") == kind) & ((pl.col("len") > 0) | ~pl.col("kind").is_in(["send", "resend"])))
+    return e.filter((pl.col("kind") == kind) & ((pl.col("len") > 0) | ~pl.col("kind").is_in(["send", "retransmit"])))
 
 
 def _gaps_of_acks(r: Results) -> Any:
@@ -175,8 +175,8 @@ def _column(r: Results, c: str, column: str, flow: str = ONE) -> float:
 
 
 def _backoff(r: Results) -> float:
-    """The second wait for one segment that is sent again by the timer twice, over the first."""
-    resent, fired = (_sent(r, LATE, k).filter(pl.col("seq") > 0) for k in ("resend", "timeout"))
+    """The second wait for one segment that is retransmitted by the timer twice, over the first."""
+    resent, fired = (_sent(r, LATE, k).filter(pl.col("seq") > 0) for k in ("retransmit", "timeout"))
     last = fired["seq"][-1]
     at = sorted({*resent.filter(pl.col("seq") == last)["time_ns"], *fired.filter(pl.col("seq") == last)["time_ns"]})
     needed(len(at) >= 3, f"{len(at)} transmissions of the last segment")
@@ -232,7 +232,7 @@ CLAIMS = {
         "segments per ACK in slow start": _growth,
         "two losses of a window: recoveries": _column(TAIL, "fast_recoveries"),
         "two losses of a window: timeouts": _column(TAIL, "timeouts"),
-        "two losses of a window: sent again": _column(TAIL, "resent_packets"),
+        "two losses of a window: retransmitted": _column(TAIL, "retransmitted_packets"),
         "after it: growth per window": lambda r: _growth_after(r)[0],
         "after it: growth per window, over w/(w+1)": _over_kernel,
         "last segment lost twice: second wait over the first": _backoff,

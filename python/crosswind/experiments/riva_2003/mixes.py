@@ -38,7 +38,7 @@ def cells(
 
 
 def statistics_picture(r: Results, mix: Mix, name: str, caption: str, alone: Sequence[Queue] = ()) -> Picture:
-    """Elapsed time and packets sent again of the transfer, packets of the stream that arrived, against its start.
+    """Elapsed time and packets retransmitted of the transfer, packets of the stream that arrived, against its start.
 
     The transfer alone on the reduced rate has no start to vary: its values go across the panel.
     """
@@ -55,7 +55,7 @@ def statistics_picture(r: Results, mix: Mix, name: str, caption: str, alone: Seq
 
     panels = {
         "elapsed time of TCP (s)": curves("tcp_elapsed_s", alone),
-        "TCP packets sent again": curves("tcp_retx", alone),
+        "TCP packets retransmitted": curves("tcp_retx", alone),
         "UDP packets received": curves("udp_received"),
     }
     marks = {
@@ -96,8 +96,8 @@ def sent(r: Results, c: str, kind: str) -> pl.DataFrame:
 
 
 def acknowledged_at_first_repair(r: Results, c: str, size: int) -> Any:
-    """The share of the transfer that was acknowledged when something was sent again for the first time, by run."""
-    first = sent(r, c, "resend").group_by("rep").agg(at=pl.col("s").min())
+    """The share of the transfer that was acknowledged when something was retransmitted for the first time, by run."""
+    first = sent(r, c, "retransmit").group_by("rep").agg(at=pl.col("s").min())
     acks = sent(r, c, "ack").join(first, on="rep").filter(pl.col("s") <= pl.col("at"))
     return acks.group_by("rep").agg(pl.col("seq").max()).sort("rep")["seq"].to_numpy() / size
 

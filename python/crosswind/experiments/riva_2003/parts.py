@@ -1,4 +1,4 @@
-"""Measures of this study alone: what the transfers send again, and the numbers by which readings are compared."""
+"""Measures of this study alone: what the transfers retransmit, and the numbers by which readings are compared."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -20,7 +20,7 @@ def _per_third(m: Any) -> Any:
 
 
 def long_over_third(c: str) -> Measure:
-    """Packets sent again: the mean of the two long transfers' medians over the third's median (section 4)."""
+    """Packets retransmitted: the mean of the two long transfers' medians over the third's median (section 4)."""
     return joined(_retx(c, (*LONG, "third")), _per_third)
 
 
@@ -31,7 +31,7 @@ def more_per_third(new: str, old: str) -> Measure:
 
 
 def long_again(new: str, old: str) -> Measure:
-    """Packets that the long transfers send again (mean of the two medians) in one cell over another."""
+    """Packets that the long transfers retransmit (mean of the two medians) in one cell over another."""
     return joined([*_retx(new, LONG), *_retx(old, LONG)], lambda m: (m[0] + m[1]) / (m[2] + m[3]))
 
 

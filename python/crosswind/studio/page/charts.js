@@ -192,7 +192,7 @@ class Panel {
 }
 
 // The time-sequence graph of one flow: the line of acknowledgements, and a mark for every segment.
-const KINDS = { line: ["#0072B2", 0], send: ["#8b93a1", 2], resend: ["#D55E00", 5], drop: ["#CC79A7", 7], lost: ["#CC79A7", 7], mark: ["#E69F00", 6], timeout: ["#009E73", 8] };
+const KINDS = { line: ["#0072B2", 0], send: ["#8b93a1", 2], retransmit: ["#D55E00", 5], drop: ["#CC79A7", 7], lost: ["#CC79A7", 7], mark: ["#E69F00", 6], timeout: ["#009E73", 8] };
 
 export class Sequence {
   constructor(box) {

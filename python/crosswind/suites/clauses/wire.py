@@ -32,7 +32,7 @@ def first_flight(t: Trace) -> Values:
 
 def retransmissions(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
     """How many segments were retransmitted between two times."""
-    rows = t.rows("resend")
+    rows = t.rows("retransmit")
     at = t.time[rows]
     return _one(np.sum((at >= after) & (at < until) & (t.len[rows] > 0)))
 
@@ -71,7 +71,7 @@ def _trains(at: Values) -> Values:
 
 
 def _sent_at(t: Trace) -> Values:
-    rows = t.rows("send", "resend")
+    rows = t.rows("send", "retransmit")
     return t.time[rows[t.len[rows] > 0]]
 
 

@@ -6,6 +6,7 @@ pub mod phases;
 pub mod several;
 pub mod uniform;
 
+use auto_impl::auto_impl;
 use crosswind_base::{ConfigError, DropReason, Packet, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,7 @@ impl Counts {
 }
 
 /// Decides for each packet, once, in the order in which packets reach the model.
+#[auto_impl(Box)]
 pub trait LossModel {
     fn point(&self) -> LossPoint;
     fn loses_nothing(&self) -> bool {
@@ -67,24 +69,6 @@ pub trait LossModel {
     fn read_and_change(&mut self, set: &Map<String, Value>, now: Time) -> Result<(), ConfigError> {
         let new = self.read_change(set)?;
         self.change(&new, now)
-    }
-}
-
-impl<M: LossModel + ?Sized> LossModel for Box<M> {
-    fn point(&self) -> LossPoint {
-        (**self).point()
-    }
-    fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason> {
-        (**self).lose(p, now)
-    }
-    fn marks(&self) -> bool {
-        (**self).marks()
-    }
-    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
-        (**self).read_change(set)
-    }
-    fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
-        (**self).change(new, now)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Scripts in packetdrill's language, line by line in the language of tapes; `docs/how-to/tapes.md` says which part of it is known.
 
-use super::{Mismatch, differ};
+use super::mismatch::{Mismatch, differ};
 
 /// What a script has said so far that later lines need.
 #[derive(Default)]

@@ -1,6 +1,6 @@
 //! One segment as a tape writes it, and how it is compared with one that has left.
 
-use super::{Mismatch, differ};
+use super::mismatch::{Mismatch, differ};
 use crosswind_base::packet::{AccEcnOption, AccEcnOrder, Ext};
 use crosswind_base::{Ecn, Packet, TcpFlags};
 

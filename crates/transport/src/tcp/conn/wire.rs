@@ -124,7 +124,7 @@ impl<I: Io> Line for ConnLine<'_, I> {
             c if s.retransmit => c.again,
             c => c.data,
         });
-        let kind = if s.retransmit { EventKind::Resend } else { EventKind::Send };
+        let kind = if s.retransmit { EventKind::Retransmit } else { EventKind::Send };
         if s.retransmit {
             p.meta = Meta(Meta::REXMIT);
         }

@@ -22,7 +22,7 @@
 //! out what is SACKed already when a wait begins: with the RFC's FlightSize the window would grow by every such wait that
 //! follows another (seen as a third of all packets dropped with a tenth of them late).
 //!
-//! **Checked by**: `detect/delayed_response_oracle.rs` (the pseudo-code of the source); tests/patience.rs (claims B1 to B9, B11, B12).
+//! **Checked by**: `detect/delayed_response_oracle.rs` (the pseudo-code of the source); tests/delayed_response.rs (claims B1 to B9, B11, B12).
 
 use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;

@@ -185,7 +185,7 @@ fn duplicates_before_a_recovery_of_pipe_sack_release_a_segment_each_below_the_th
         assert_eq!(sack.in_flight(&board, &v), 7 * MSS, "one is held lost");
         let again = board.next_lost().expect("the one held lost");
         board.retransmit(again.start, Time(1));
-        assert_eq!(sack.in_flight(&board, &v), 8 * MSS, "and has been sent again");
+        assert_eq!(sack.in_flight(&board, &v), 8 * MSS, "and has been retransmitted");
     }
 }
 

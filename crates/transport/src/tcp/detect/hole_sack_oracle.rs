@@ -198,7 +198,7 @@ impl Both {
         let flight = self.ours.in_flight(&self.board, &self.view());
         assert_eq!(flight, self.kernel.in_flight() as u64 * MSS, "{what}: in flight");
         let first = self.kernel.queue.iter().position(|t| t.lost && !t.retrans).map(|i| at(self.kernel.una + i));
-        assert_eq!(self.board.next_lost().map(|s| s.start), first, "{what}: what is sent again next");
+        assert_eq!(self.board.next_lost().map(|s| s.start), first, "{what}: what is retransmitted next");
     }
     fn retransmit(&mut self) {
         if let Some(s) = self.board.next_lost() {

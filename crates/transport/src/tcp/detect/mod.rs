@@ -1,4 +1,4 @@
-//! Loss detectors: which segments are lost, how many bytes are in the network, what to send again next.
+//! Loss detectors: which segments are lost, how many bytes are in the network, what to retransmit next.
 //!
 //! One file per rule, one row each in `table.rs`, which settles what the names of scenario files stand for. A detector sees facts and
 //! the scoreboard; it sends nothing.

@@ -46,7 +46,7 @@ pub struct NewRenoParams {
     pub patience: Patience,
     /// A partial ACK deflates the window by what it acknowledges, less one segment; off: by all duplicates.
     pub deflation: Switch,
-    /// `newreno-sack`: holes that a partial ACK sends again whatever is held to be in the network.
+    /// `newreno-sack`: holes that a partial ACK retransmits whatever is held to be in the network.
     pub partial_segments: u32,
 }
 

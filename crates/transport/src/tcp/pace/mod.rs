@@ -17,7 +17,7 @@
 //! timer's mean is used before the first segment is acknowledged. The window is that at the time of sending. 3. The first ten
 //! segments are not paced, as in Linux.
 //!
-//! **Checked by**: `tests/patience.rs` (claim B130); `tests/fast.rs` (a clock of 10 ms); unit tests (the ratios, and lateness).
+//! **Checked by**: `tests/delayed_response.rs` (claim B130); `tests/fast.rs` (a clock of 10 ms); unit tests (the ratios, and lateness).
 
 use super::Ack;
 use super::law::Needs;

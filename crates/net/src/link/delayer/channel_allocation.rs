@@ -13,9 +13,9 @@
 //!
 //! **Deviations**: none.
 //!
-//! **Checked by**: `crates/testkit/tests/oracle_holdups.rs` (a transliteration of the Delayer, on random traffic).
+//! **Checked by**: `crates/testkit/tests/oracle_delayers.rs` (a transliteration of the Delayer, on random traffic).
 
-use super::{Holdup, keys_of};
+use super::{Delayer, keys_of};
 use crate::params::{self, Params};
 use crate::spread::Spread;
 use crosswind_base::{ConfigError, Dur, Rng, Setting, Time};
@@ -26,23 +26,23 @@ use serde_json::Value;
 /// Parameters of a channel that is allocated on demand.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct OnDemandParams {
+pub struct ChannelAllocationParams {
     /// How long it takes to get a channel.
     pub delay: Spread,
     /// After so long without traffic the channel is given back.
     pub hold: Spread,
 }
 
-impl Default for OnDemandParams {
+impl Default for ChannelAllocationParams {
     fn default() -> Self {
-        OnDemandParams {
+        ChannelAllocationParams {
             delay: Spread::Uniform([Dur::from_millis(160), Dur::from_millis(190)]),
             hold: Spread::Uniform([Dur::from_secs(2), Dur::from_secs(5)]),
         }
     }
 }
 
-impl Params for OnDemandParams {
+impl Params for ChannelAllocationParams {
     fn check(&self) -> Result<(), ConfigError> {
         self.delay.check("delay")?;
         self.hold.check("hold")
@@ -50,19 +50,19 @@ impl Params for OnDemandParams {
 }
 
 /// A channel that must be allocated after a pause.
-pub struct OnDemand {
-    params: OnDemandParams,
+pub struct ChannelAllocation {
+    params: ChannelAllocationParams,
     rng: Rng,
     last: Option<Time>,
 }
 
-impl OnDemand {
-    pub fn new(params: OnDemandParams, rng: Rng) -> OnDemand {
-        OnDemand { params, rng, last: None }
+impl ChannelAllocation {
+    pub fn new(params: ChannelAllocationParams, rng: Rng) -> ChannelAllocation {
+        ChannelAllocation { params, rng, last: None }
     }
 }
 
-impl Holdup for OnDemand {
+impl Delayer for ChannelAllocation {
     fn ready_at(&mut self, now: Time) -> Time {
         let hold = self.params.hold.draw(&mut self.rng);
         let is_held = self.last.is_some_and(|last| now.since(last) <= hold);

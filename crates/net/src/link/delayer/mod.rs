@@ -4,11 +4,11 @@
 //! Each is a key of a link beside its `queue` and `loss`. Together they are the `Delayer` of ns-2: one packet is taken out
 //! of the queue and waits until the link takes it. Spikes can also hold packets in the queue; that is [`gate`]'s work.
 
+pub mod channel_allocation;
 pub mod fast_reset;
 pub mod gate;
 pub mod mtu;
-pub mod on_demand;
-pub mod slow_path;
+pub mod processing_delay;
 pub mod spikes;
 
 use super::{Link, TxPlan};
@@ -20,15 +20,15 @@ use serde_json::{Map, Value};
 /// The keys of a link that hold packets up, and the row of the registry that each stands for; in the order in which a
 /// packet meets them.
 pub const KEYS: [(&str, &str); 5] = [
-    ("on_demand", "on-demand"),
+    ("channel_allocation", "channel-allocation"),
     ("spikes", "spikes"),
     ("fast_reset", "fast-reset"),
-    ("slow_path", "slow-path"),
+    ("processing_delay", "processing-delay"),
     ("path_mtu", "path-mtu"),
 ];
 
 /// Something that may hold a packet up.
-pub trait Holdup {
+pub trait Delayer {
     /// From when on it no longer holds a packet that comes at `now`. Asked once for each packet, in the order of time.
     fn ready_at(&mut self, now: Time) -> Time;
     /// The packet's transmission begins.
@@ -75,25 +75,25 @@ fn change_in_front<P: Params>(
 }
 
 /// One of them, chosen at run time.
-pub type BoxHoldup = Box<dyn Holdup + Send>;
+pub type BoxDelayer = Box<dyn Delayer + Send>;
 
 /// A link in front of which packets are held up.
 pub struct Held<L> {
     link: L,
     /// Each under its key.
-    holdups: Vec<(&'static str, BoxHoldup)>,
+    delayers: Vec<(&'static str, BoxDelayer)>,
 }
 
 impl<L: Link> Held<L> {
-    pub fn new(link: L, holdups: Vec<(&'static str, BoxHoldup)>) -> Held<L> {
-        Held { link, holdups }
+    pub fn new(link: L, delayers: Vec<(&'static str, BoxDelayer)>) -> Held<L> {
+        Held { link, delayers }
     }
 }
 
 impl<L: Link> Link for Held<L> {
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
-        let start = self.holdups.iter_mut().fold(now, |at, (_, h)| h.ready_at(at));
-        self.holdups.iter_mut().for_each(|(_, h)| h.sent(start));
+        let start = self.delayers.iter_mut().fold(now, |at, (_, h)| h.ready_at(at));
+        self.delayers.iter_mut().for_each(|(_, h)| h.sent(start));
         self.link.transmit(p, start)
     }
     fn is_in_order(&self) -> bool {
@@ -105,11 +105,11 @@ impl<L: Link> Link for Held<L> {
     fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
         self.link.change(new, now)
     }
-    fn read_holdup(&self, key: &str, new: &Value) -> Result<Option<Setting>, ConfigError> {
-        self.holdups.iter().find(|(own, _)| *own == key).map(|(_, h)| h.read_change(new)).transpose()
+    fn read_delayer(&self, key: &str, new: &Value) -> Result<Option<Setting>, ConfigError> {
+        self.delayers.iter().find(|(own, _)| *own == key).map(|(_, h)| h.read_change(new)).transpose()
     }
-    fn change_holdup(&mut self, key: &str, new: &Setting, now: Time) -> Result<(), ConfigError> {
-        self.holdups.iter_mut().find(|(own, _)| *own == key).map_or(Ok(()), |(_, h)| h.change(new, now))
+    fn change_delayer(&mut self, key: &str, new: &Setting, now: Time) -> Result<(), ConfigError> {
+        self.delayers.iter_mut().find(|(own, _)| *own == key).map_or(Ok(()), |(_, h)| h.change(new, now))
     }
     fn repeated(&self, now: Time) -> Dur {
         self.link.repeated(now)

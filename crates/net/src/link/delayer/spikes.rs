@@ -21,10 +21,10 @@
 //!
 //! **Deviations**: none. A packet whose transmission has begun when a spike begins is sent to its end, as in ns-2.
 //!
-//! **Checked by**: `crates/testkit/tests/oracle_holdups.rs` (a transliteration of the Delayer, on random traffic), closed forms
+//! **Checked by**: `crates/testkit/tests/oracle_delayers.rs` (a transliteration of the Delayer, on random traffic), closed forms
 //! beside it.
 
-use super::{Holdup, keys_of};
+use super::{Delayer, keys_of};
 use crate::params::{self, Params};
 use crate::spread::Spread;
 use crosswind_base::{ConfigError, Dur, Rng, Setting, Time, units};
@@ -263,7 +263,7 @@ enum NewSpikes {
     },
 }
 
-impl Holdup for Spikes {
+impl Delayer for Spikes {
     fn ready_at(&mut self, now: Time) -> Time {
         self.open_from(now)
     }

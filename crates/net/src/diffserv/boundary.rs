@@ -1,4 +1,4 @@
-//! The edge of a domain: every packet of a flow with a contract passes it where it enters the domain.
+//! The boundary of a domain: every packet of a flow with a contract passes it where it enters the domain.
 
 use super::conditioner::{Conditioner, Fate};
 use crosswind_base::{Cx, Histogram, Packet, PacketId, Stage, Time};
@@ -18,7 +18,7 @@ pub struct Rule {
 /// Packets by colour, and those without one.
 pub type ByColour = [u64; 4];
 
-/// What an edge has seen of one flow.
+/// What a boundary has seen of one flow.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Passed {
     pub flow: u32,
@@ -60,7 +60,7 @@ fn is_worse(came: usize, goes: usize) -> bool {
 }
 
 /// All contracts of a domain, where its traffic comes in.
-pub struct Edge {
+pub struct Boundary {
     conditioners: Vec<Conditioner>,
     /// Sorted by flow.
     rules: Vec<Rule>,
@@ -87,9 +87,9 @@ fn colour_index(p: &Packet) -> usize {
     p.dscp().colour().map_or(3, |c| c as usize)
 }
 
-impl Edge {
+impl Boundary {
     /// `flows` is the number of all flows of the scenario.
-    pub fn new(conditioners: Vec<Conditioner>, mut rules: Vec<Rule>, flows: usize) -> Edge {
+    pub fn new(conditioners: Vec<Conditioner>, mut rules: Vec<Rule>, flows: usize) -> Boundary {
         rules.sort_by_key(|r| (r.flow, r.conditioner));
         let mut places = vec![(0, u32::MAX); flows];
         let mut passed: Vec<Passed> = Vec::new();
@@ -101,7 +101,7 @@ impl Edge {
             }
         }
         let is_timeless = conditioners.iter().all(Conditioner::is_timeless);
-        Edge { conditioners, rules, places, passed, early: VecDeque::new(), wake_at: Time::NEVER, is_timeless }
+        Boundary { conditioners, rules, places, passed, early: VecDeque::new(), wake_at: Time::NEVER, is_timeless }
     }
 
     /// What it has seen of each flow up to now, in the order of flows.
@@ -122,12 +122,12 @@ impl Edge {
     }
 
     /// Whether it does the same to a packet at any time, and lets every packet go at once: a driver may have it done before
-    /// the packet arrives ([`Edge::pass`]).
+    /// the packet arrives ([`Boundary::pass`]).
     pub fn is_timeless(&self) -> bool {
         self.is_timeless
     }
 
-    /// Does to a packet what its contract says, perhaps before it comes, at `cx.now`. The edge is timeless.
+    /// Does to a packet what its contract says, perhaps before it comes, at `cx.now`. The boundary is timeless.
     pub fn pass(&mut self, id: PacketId, cx: &mut Cx<'_>) {
         let came = colour_index(cx.packet(id));
         let verdict = self.condition(id, cx);
@@ -151,7 +151,7 @@ impl Edge {
     fn condition(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Verdict {
         let p = cx.packet(id);
         let (first, row) = self.places[p.flow.0 as usize];
-        debug_assert!(row != u32::MAX, "only flows with a contract pass an edge");
+        debug_assert!(row != u32::MAX, "only flows with a contract pass a boundary");
         let came = colour_index(p);
         let Some(c) = self.rule_of(p, first) else {
             self.passed[row as usize].count(came, came);
@@ -173,7 +173,7 @@ impl Edge {
     }
 }
 
-impl Stage for Edge {
+impl Stage for Boundary {
     fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>) {
         match self.condition(id, cx) {
             Verdict::Gone => {}

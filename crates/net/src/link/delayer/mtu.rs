@@ -15,7 +15,7 @@
 //!
 //! **Checked by**: `crates/sim/tests/path_mtu.rs`, tapes `path_mtu_*`.
 
-use super::slow_path::WithArrived;
+use super::processing_delay::WithArrived;
 use super::{change_in_front, read_in_front};
 use crate::params::Params;
 use crate::registry::BoxStage;

@@ -47,9 +47,9 @@ fn first_duplicate(w: &Pair, i: u64) -> Time {
     acks.map(|l| l.at + Dur(RTT.0 / 2)).nth(1).expect("the segment after the hole is acknowledged")
 }
 
-fn resent_at(w: &Pair, i: u64) -> Time {
+fn retransmitted_at(w: &Pair, i: u64) -> Time {
     let again = data(w).find(|l| l.packet.meta.is_rexmit() && l.packet.seq == segment(i));
-    again.expect("the segment is sent again").at
+    again.expect("the segment is retransmitted").at
 }
 
 #[test]
@@ -70,17 +70,21 @@ fn a_packet_that_is_late_by_less_than_a_round_trip_costs_a_patient_sender_nothin
 fn a_lost_packet_is_sent_again_one_smoothed_round_trip_after_the_first_duplicate() {
     let mut plain = pair(params(Wait::Off), &[(40, 0, Fate::Lose)]);
     plain.run(END);
-    assert_eq!(resent_at(&plain, 40), first_duplicate(&plain, 40), "the third duplicate arrives at the same instant");
+    assert_eq!(
+        retransmitted_at(&plain, 40),
+        first_duplicate(&plain, 40),
+        "the third duplicate arrives at the same instant"
+    );
     let mut w = pair(params(Wait::Timer), &[(40, 0, Fate::Lose)]);
     w.run(END);
-    let waited = resent_at(&w, 40).since(first_duplicate(&w, 40));
+    let waited = retransmitted_at(&w, 40).since(first_duplicate(&w, 40));
     assert!(waited.0.abs_diff(RTT.0) <= 1_000_000, "{waited:?}");
     assert_eq!((w.left.conn.tx.stats().fast_recoveries, w.left.conn.tx.stats().timeouts), (1, 0));
     // Counting a window of duplicates takes as long.
     for wait in [Wait::Duplicates, Wait::Window] {
         let mut w = pair(params(wait), &[(40, 0, Fate::Lose)]);
         w.run(END);
-        let waited = resent_at(&w, 40).since(first_duplicate(&w, 40));
+        let waited = retransmitted_at(&w, 40).since(first_duplicate(&w, 40));
         assert!(waited.0.abs_diff(RTT.0) <= 1_000_000, "{wait:?} {waited:?}");
     }
 }
@@ -137,7 +141,7 @@ fn a_full_receive_window_lets_nothing_new_out_but_the_response_is_delayed_all_th
     let p = params(Wait::Timer).with(|p| p.window.window_limit_segments = 16);
     let mut w = pair(p, &[(40, 0, Fate::Lose)]);
     w.run(END);
-    let (from, until) = (first_duplicate(&w, 40), resent_at(&w, 40));
+    let (from, until) = (first_duplicate(&w, 40), retransmitted_at(&w, 40));
     assert_eq!(data(&w).filter(|l| l.at > from && l.at < until).count(), 0);
     assert!(until.since(from).0.abs_diff(RTT.0) <= 1_000_000);
     assert_eq!((w.left.conn.tx.stats().fast_recoveries, w.left.conn.tx.stats().timeouts), (1, 0));
@@ -150,7 +154,7 @@ fn when_no_acknowledgement_comes_during_the_wait_the_deadline_itself_ends_it() {
         let p = params(Wait::Timer).with(|p| p.recovery.detection = recovery);
         let mut w = pair(p, &[(296, 0, Fate::Lose)]);
         w.run(END);
-        let waited = resent_at(&w, 296).since(first_duplicate(&w, 296));
+        let waited = retransmitted_at(&w, 296).since(first_duplicate(&w, 296));
         assert!(waited.0.abs_diff(RTT.0) <= 2_000_000, "{recovery:?} {waited:?}");
         assert_eq!((w.left.conn.tx.stats().fast_recoveries, w.left.conn.tx.stats().timeouts), (1, 0), "{recovery:?}");
     }
@@ -180,7 +184,7 @@ fn a_second_loss_in_the_window_costs_neither_a_wait_nor_a_reduction() {
     w.run(END);
     assert_eq!(w.left.conn.tx.stats().fast_recoveries, 1);
     assert_eq!(w.resent(End::Left), vec![segment(40), segment(44)]);
-    assert!(resent_at(&w, 44).since(resent_at(&w, 40)) <= RTT, "without another wait");
+    assert!(retransmitted_at(&w, 44).since(retransmitted_at(&w, 40)) <= RTT, "without another wait");
 }
 
 #[test]
@@ -215,7 +219,7 @@ fn newreno_can_wait_too() {
     assert_eq!((late.resent(End::Left), late.left.conn.tx.stats().fast_recoveries), (vec![], 0));
     let mut lost = pair(p, &[(40, 0, Fate::Lose)]);
     lost.run(END);
-    assert!(resent_at(&lost, 40).since(first_duplicate(&lost, 40)).0.abs_diff(RTT.0) <= 1_000_000);
+    assert!(retransmitted_at(&lost, 40).since(first_duplicate(&lost, 40)).0.abs_diff(RTT.0) <= 1_000_000);
 }
 
 #[test]

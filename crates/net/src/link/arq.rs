@@ -2,7 +2,7 @@
 //!
 //! **Source**: bhandarkar-2006 II.A.5, II.C.2.
 //!
-//! **Idea**: a wireless line whose packets are corrupted at random. A corrupted packet is sent again, ahead of all that wait, one
+//! **Idea**: a wireless line whose packets are corrupted at random. A corrupted packet is retransmitted, ahead of all that wait, one
 //! round trip of the line later, as if a negative acknowledgement had come back: `tx_end + 2 delay`. Packets that
 //! were received meanwhile go up at once, so TCP's receiver sees a hole and later the packet that fills it.
 //!
@@ -32,7 +32,7 @@ use std::collections::VecDeque;
 /// Parameters of a repairing wireless link.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct RepairParams {
+pub struct ArqParams {
     /// Bits per second on the line.
     pub rate: BitRate,
     /// One-way propagation delay.
@@ -45,9 +45,9 @@ pub struct RepairParams {
     pub counts: Counts,
 }
 
-impl Default for RepairParams {
+impl Default for ArqParams {
     fn default() -> Self {
-        RepairParams {
+        ArqParams {
             rate: BitRate(1_000_000),
             delay: Dur::from_millis(20),
             error: 0.0,
@@ -57,7 +57,7 @@ impl Default for RepairParams {
     }
 }
 
-impl Params for RepairParams {
+impl Params for ArqParams {
     fn check(&self) -> Result<(), ConfigError> {
         params::check_rate("rate", self.rate)?;
         params::check_delay("delay", self.delay)?;
@@ -66,8 +66,8 @@ impl Params for RepairParams {
 }
 
 /// A line that repairs losses and keeps no order.
-pub struct Repair {
-    params: RepairParams,
+pub struct Arq {
+    params: ArqParams,
     serializer: Serializer,
     rng: Rng,
     free_at: Time,
@@ -78,10 +78,10 @@ pub struct Repair {
     booked: VecDeque<(Time, Dur)>,
 }
 
-impl Repair {
-    pub fn new(params: RepairParams, rng: Rng) -> Repair {
+impl Arq {
+    pub fn new(params: ArqParams, rng: Rng) -> Arq {
         let serializer = Serializer::new(params.rate);
-        Repair {
+        Arq {
             params,
             serializer,
             rng,
@@ -112,9 +112,9 @@ impl Repair {
     }
 }
 
-impl Link for Repair {
+impl Link for Arq {
     fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
-        let new: RepairParams = new.get();
+        let new: ArqParams = new.get();
         if new.rate != self.params.rate {
             self.serializer.set_rate(new.rate);
         }
@@ -166,9 +166,9 @@ mod tests {
     use super::*;
     use crosswind_base::Streams;
 
-    fn link(error: f64, attempts_max: u32) -> Repair {
-        let params = RepairParams { error, attempts_max, ..RepairParams::default() };
-        Repair::new(params, Streams::new(5).named("repair"))
+    fn link(error: f64, attempts_max: u32) -> Arq {
+        let params = ArqParams { error, attempts_max, ..ArqParams::default() };
+        Arq::new(params, Streams::new(5).named("repair"))
     }
 
     #[test]

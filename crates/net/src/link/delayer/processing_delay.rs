@@ -31,20 +31,20 @@ use std::collections::VecDeque;
 /// Parameters of the slow path.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct SlowPathParams {
+pub struct ProcessingDelayParams {
     /// How long a packet with an option takes before it reaches the queue.
     pub delay: Spread,
     /// Probability that it is refused.
     pub refused: f64,
 }
 
-impl Default for SlowPathParams {
+impl Default for ProcessingDelayParams {
     fn default() -> Self {
-        SlowPathParams { delay: Spread::Uniform([Dur::from_micros(600), Dur::from_micros(8500)]), refused: 0.0 }
+        ProcessingDelayParams { delay: Spread::Uniform([Dur::from_micros(600), Dur::from_micros(8500)]), refused: 0.0 }
     }
 }
 
-impl Params for SlowPathParams {
+impl Params for ProcessingDelayParams {
     fn check(&self) -> Result<(), ConfigError> {
         self.delay.check("delay")?;
         params::check_range("refused", self.refused, 0.0..=1.0)
@@ -52,9 +52,9 @@ impl Params for SlowPathParams {
 }
 
 /// An egress whose router looks at options slowly.
-pub struct SlowPath {
+pub struct ProcessingDelay {
     inner: BoxStage,
-    params: SlowPathParams,
+    params: ProcessingDelayParams,
     rng: Rng,
     /// Packets in the processor and when each is done, in that order.
     busy_with: VecDeque<(Time, PacketId)>,
@@ -82,9 +82,9 @@ fn has_option(id: PacketId, cx: &Cx<'_>) -> bool {
     ext.is_some_and(|e| e.life.is_some() || e.wait.longest.is_some() || e.wait.left.is_some())
 }
 
-impl SlowPath {
-    pub fn new(inner: BoxStage, params: SlowPathParams, rng: Rng) -> SlowPath {
-        SlowPath { inner, params, rng, busy_with: VecDeque::new(), refused_packets: 0 }
+impl ProcessingDelay {
+    pub fn new(inner: BoxStage, params: ProcessingDelayParams, rng: Rng) -> ProcessingDelay {
+        ProcessingDelay { inner, params, rng, busy_with: VecDeque::new(), refused_packets: 0 }
     }
 
     fn hand_over(&mut self, cx: &mut Cx<'_>) {
@@ -97,7 +97,7 @@ impl SlowPath {
     }
 }
 
-impl Stage for SlowPath {
+impl Stage for ProcessingDelay {
     fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>) {
         if !has_option(id, cx) {
             return self.inner.accept(id, cx);
@@ -124,7 +124,7 @@ impl Stage for SlowPath {
         self.inner.catch_up(cx)
     }
     fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
-        read_in_front("slow_path", &self.params, &self.inner, set)
+        read_in_front("processing_delay", &self.params, &self.inner, set)
     }
     fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
         change_in_front(&mut self.params, &mut self.inner, new, cx)

@@ -14,7 +14,7 @@
 //!
 //! **Checked by**: `crates/sim/tests/aborts.rs`.
 
-use super::Holdup;
+use super::Delayer;
 use crate::params::Params;
 use crate::registry::BoxStage;
 use crosswind_base::{ConfigError, Cx, DropReason, Metrics, Packet, PacketId, Setting, Stage, TcpFlags, Time};
@@ -34,9 +34,9 @@ impl Params for FastResetParams {
 }
 
 /// It holds up nothing.
-pub struct NoHoldup;
+pub struct NoDelay;
 
-impl Holdup for NoHoldup {
+impl Delayer for NoDelay {
     fn ready_at(&mut self, now: Time) -> Time {
         now
     }

@@ -50,7 +50,7 @@ pub enum Paths {
 /// Parameters of a reordering wire.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
-pub struct DetourParams {
+pub struct ReorderingParams {
     /// Bits per second on the line.
     pub rate: BitRate,
     /// One-way propagation delay.
@@ -75,10 +75,10 @@ pub struct DetourParams {
     pub tick: Dur,
 }
 
-impl Default for DetourParams {
+impl Default for ReorderingParams {
     fn default() -> Self {
         let line = wire::WireParams::default();
-        DetourParams {
+        ReorderingParams {
             rate: line.rate,
             delay: line.delay,
             share: 0.0,
@@ -94,7 +94,7 @@ impl Default for DetourParams {
     }
 }
 
-impl Params for DetourParams {
+impl Params for ReorderingParams {
     fn check(&self) -> Result<(), ConfigError> {
         params::check_rate("rate", self.rate)?;
         params::check_delay("delay", self.delay)?;
@@ -106,7 +106,7 @@ impl Params for DetourParams {
     }
 }
 
-impl DetourParams {
+impl ReorderingParams {
     /// Nothing but the jitter delays packets, and it delays all of them.
     fn is_in_order(&self) -> bool {
         let none_is_late = self.share == 0.0 && self.packets.is_empty() && self.paths == Paths::One;
@@ -115,8 +115,8 @@ impl DetourParams {
 }
 
 /// A wire on which packets overtake each other.
-pub struct Detour {
-    params: DetourParams,
+pub struct Reordering {
+    params: ReorderingParams,
     is_in_order: bool,
     line: wire::Wire,
     rng: Rng,
@@ -130,10 +130,10 @@ pub struct Detour {
     released: Time,
 }
 
-impl Detour {
-    pub fn new(params: DetourParams, rng: Rng) -> Detour {
+impl Reordering {
+    pub fn new(params: ReorderingParams, rng: Rng) -> Reordering {
         let line = wire::Wire::new(wire::WireParams { rate: params.rate, delay: params.delay });
-        Detour {
+        Reordering {
             is_in_order: params.is_in_order(),
             params,
             line,
@@ -165,7 +165,7 @@ impl Detour {
     }
 }
 
-impl Detour {
+impl Reordering {
     /// When a packet leaves the jitter.
     #[inline]
     fn jittered(&mut self, at: Time) -> Time {
@@ -178,7 +178,7 @@ impl Detour {
     }
 }
 
-impl Detour {
+impl Reordering {
     /// A packet leaves when the clock ticks after its delay, one after the other.
     fn kept(&mut self, p: &Packet, plan: TxPlan) -> TxPlan {
         let Fate::Deliver(at) = plan.fate else { return plan };
@@ -188,7 +188,7 @@ impl Detour {
     }
 }
 
-impl Detour {
+impl Reordering {
     fn delayed(&mut self, p: &Packet, plan: TxPlan) -> TxPlan {
         if !self.params.counts.covers(p) {
             return plan;
@@ -207,7 +207,7 @@ fn normal(rng: &mut Rng) -> f64 {
     (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
 }
 
-impl Link for Detour {
+impl Link for Reordering {
     #[inline]
     fn is_in_order(&self) -> bool {
         self.is_in_order
@@ -226,13 +226,13 @@ impl Link for Detour {
         self.params.delay
     }
     fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
-        let new: DetourParams = params::merged(&self.params, set)?;
+        let new: ReorderingParams = params::merged(&self.params, set)?;
         let line = set.iter().filter(|(key, _)| ["rate", "delay"].contains(&key.as_str()));
         let line = self.line.read_change(&line.map(|(k, v)| (k.clone(), v.clone())).collect())?;
         Ok(Setting::new((new, line)))
     }
     fn change(&mut self, new: &Setting, now: Time) -> Result<(), ConfigError> {
-        let (new, line): (DetourParams, Setting) = new.get();
+        let (new, line): (ReorderingParams, Setting) = new.get();
         self.line.change(&line, now)?;
         // What is late already stays late.
         self.is_in_order &= new.is_in_order();
@@ -258,9 +258,9 @@ mod tests {
     use super::*;
     use crosswind_base::Streams;
 
-    fn delays(params: DetourParams, n: usize) -> Vec<f64> {
+    fn delays(params: ReorderingParams, n: usize) -> Vec<f64> {
         let base = params.delay;
-        let mut link = Detour::new(params, Streams::new(3).named("detour"));
+        let mut link = Reordering::new(params, Streams::new(3).named("detour"));
         let packet = Packet { len: 1040, payload: 1000, ..Packet::default() };
         let mut now = Time::ZERO;
         (0..n)
@@ -276,9 +276,9 @@ mod tests {
     #[test]
     fn jitter_is_uniform_and_keeps_the_order() {
         let jitter = Dur::from_micros(100);
-        let params = DetourParams { jitter, ..DetourParams::default() };
-        let fast = DetourParams { rate: BitRate(10_000_000_000), ..params.clone() };
-        let mut link = Detour::new(fast, Streams::new(3).named("detour"));
+        let params = ReorderingParams { jitter, ..ReorderingParams::default() };
+        let fast = ReorderingParams { rate: BitRate(10_000_000_000), ..params.clone() };
+        let mut link = Reordering::new(fast, Streams::new(3).named("detour"));
         let packet = Packet { len: 1040, payload: 1000, ..Packet::default() };
         // Far apart: the draw is all there is. Back to back at 10 Mbit/s packets are 832 us apart as well.
         let late: Vec<f64> = delays(params, 10_000);
@@ -299,11 +299,11 @@ mod tests {
     fn nothing_overtakes_when_a_jitter_or_a_tick_ends() {
         let packet = Packet { len: 1040, payload: 1000, ..Packet::default() };
         let kept = [
-            DetourParams { jitter: Dur::from_secs(2), counts: Counts::All, ..DetourParams::default() },
-            DetourParams { tick: Dur::from_secs(1), ..DetourParams::default() },
+            ReorderingParams { jitter: Dur::from_secs(2), counts: Counts::All, ..ReorderingParams::default() },
+            ReorderingParams { tick: Dur::from_secs(1), ..ReorderingParams::default() },
         ];
         for params in kept {
-            let mut link = Detour::new(params, Streams::new(3).named("detour"));
+            let mut link = Reordering::new(params, Streams::new(3).named("detour"));
             assert!(link.is_in_order());
             let mut arrivals = Vec::new();
             for i in 0..20u64 {
@@ -322,9 +322,9 @@ mod tests {
     #[test]
     fn a_tick_releases_packets_together_and_in_order() {
         let params =
-            DetourParams { tick: Dur::from_millis(10), delay: Dur::from_millis(25), ..DetourParams::default() };
-        let line = DetourParams { rate: BitRate(1_000_000_000), counts: Counts::Data, ..params };
-        let mut link = Detour::new(line, Streams::new(3).named("detour"));
+            ReorderingParams { tick: Dur::from_millis(10), delay: Dur::from_millis(25), ..ReorderingParams::default() };
+        let line = ReorderingParams { rate: BitRate(1_000_000_000), counts: Counts::Data, ..params };
+        let mut link = Reordering::new(line, Streams::new(3).named("detour"));
         let ack = Packet { len: 40, payload: 0, ..Packet::default() };
         // Every 2 ms for 20 ms: those that are through by 30 ms leave then, the others at 40 and 50 ms.
         let at: Vec<u64> = (0..10u64)
@@ -339,7 +339,7 @@ mod tests {
 
     #[test]
     fn the_chosen_share_is_late_by_a_normal_draw() {
-        let late: Vec<f64> = delays(DetourParams { share: 0.2, ..DetourParams::default() }, 200_000)
+        let late: Vec<f64> = delays(ReorderingParams { share: 0.2, ..ReorderingParams::default() }, 200_000)
             .into_iter()
             .filter(|d| *d > 0.0)
             .collect();
@@ -353,9 +353,10 @@ mod tests {
 
     #[test]
     fn listed_packets_are_late_and_two_paths_take_turns() {
-        let listed = DetourParams { packets: vec![2], ..DetourParams::default() };
+        let listed = ReorderingParams { packets: vec![2], ..ReorderingParams::default() };
         assert_eq!(delays(listed, 4), [0.0, 0.0, 0.025, 0.0]);
-        let two = DetourParams { paths: Paths::Two, difference: Dur::from_millis(7), ..DetourParams::default() };
+        let two =
+            ReorderingParams { paths: Paths::Two, difference: Dur::from_millis(7), ..ReorderingParams::default() };
         assert_eq!(delays(two, 4), [0.0, 0.007, 0.0, 0.007]);
     }
 }

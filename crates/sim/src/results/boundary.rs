@@ -1,4 +1,4 @@
-//! The rows of edges: what each flow was when it came to a domain, and what it was made there.
+//! The rows of boundaries: what each flow was when it came to a domain, and what it was made there.
 
 use super::row::Row;
 use crate::engine::World;
@@ -10,12 +10,12 @@ const ARRIVED: [&str; 4] =
 const LEFT: [&str; 4] = ["left_green_packets", "left_yellow_packets", "left_red_packets", "left_other_packets"];
 const _: () = assert!(ARRIVED.len() == Colour::ALL.len() + 1 && LEFT.len() == ARRIVED.len());
 
-/// The table `edge`.
+/// The table `boundary`.
 pub(super) fn rows(w: &World<'_>, end: Time, tables: &mut Tables) {
-    for ((plan, edge), shaped) in w.plan.edges.iter().zip(&w.edges.list).zip(&w.losses.shaped) {
-        for p in edge.passed(end) {
+    for ((plan, boundary), shaped) in w.plan.boundaries.iter().zip(&w.boundaries.list).zip(&w.losses.shaped) {
+        for p in boundary.passed(end) {
             let flow = &w.plan.flows[p.flow as usize];
-            let mut row = Row(tables.table("edge"));
+            let mut row = Row(tables.table("boundary"));
             row.text("domain", &plan.domain).int("flow", u64::from(p.flow)).text("name", &flow.name);
             row.text("group", &w.plan.group(flow).name);
             for (name, n) in ARRIVED.iter().zip(p.arrived).chain(LEFT.iter().zip(p.left)) {
@@ -29,8 +29,8 @@ pub(super) fn rows(w: &World<'_>, end: Time, tables: &mut Tables) {
 
 /// Times between the green packets of each contract that records them, under the name of the contract.
 pub(super) fn histograms(w: &World<'_>, tables: &mut Tables) {
-    for (plan, edge) in w.plan.edges.iter().zip(&w.edges.list) {
-        for (c, h) in plan.conditioners.iter().zip(edge.green_intervals()) {
+    for (plan, boundary) in w.plan.boundaries.iter().zip(&w.boundaries.list) {
+        for (c, h) in plan.conditioners.iter().zip(boundary.green_intervals()) {
             if h.count() > 0 {
                 let entity = &plan.contracts[c.contract as usize].0;
                 tables.push_histogram(Subject { entity, metric: "green_interval_ns" }, h);
