@@ -110,7 +110,7 @@ fn spikes_and_channels_do_what_the_element_of_ns_2_does() {
     let spikes = json!({"first": {"uniform": ["0 ms", "500 ms"]}, "every": {"uniform": ["400 ms", "2 s"]},
         "length": {"uniform": ["30 ms", "900 ms"]}});
     let channel = json!({"delay": {"uniform": ["500 ms", "600 ms"]}, "hold": {"uniform": ["10 ms", "400 ms"]}});
-    let drawn = || Some(streams.named("link/test/forward/channel-allocation"));
+    let drawn = || Some(streams.named("link/test/forward/on-demand"));
     for (seed, gap_ms) in [(1, 0.8), (2, 30.0), (3, 200.0)] {
         let arrivals = traffic(seed, gap_ms);
         let blocked = spikes_of(&streams);
