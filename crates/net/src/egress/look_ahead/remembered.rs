@@ -1,14 +1,14 @@
 //! Packets that were forwarded before their time, until they have reached the far end.
 
-use super::flight::InFlight;
-use super::stats::NotYet;
+use super::super::flight::InFlight;
+use super::super::stats::NotYet;
 use crosswind_base::Time;
 use std::collections::VecDeque;
 
 /// In the order of transmission: how many had been transmitted when somebody looked last, and what the others add to the
 /// counters.
 #[derive(Default)]
-pub(super) struct Remembered {
+pub(in crate::egress) struct Remembered {
     ring: VecDeque<InFlight>,
     ended: usize,
     others: NotYet,
