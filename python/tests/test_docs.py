@@ -66,6 +66,17 @@ def test_the_programs_of_the_how_to_pages_run(page: str) -> None:
         assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize(
+    ("page", "file"),
+    [("docs/how-to-add.md", "crates/net/tests/guide/every.rs"), ("docs/how-to/stacks.md", "crates/lab/tests/guide.rs")],
+)
+def test_the_rust_of_the_guides_is_what_tests_compile(page: str, file: str) -> None:
+    shown, *rows = blocks(page, "rust")
+    assert shown in (ROOT / file).read_text(encoding="utf-8")
+    # A row of the registry stands alone.
+    assert all(row.strip().startswith("Loss ") for row in rows)
+
+
 @pytest.mark.engine
 def test_the_metric_tables_are_those_of_the_engine() -> None:
     done = subprocess.run([sys.executable, "tools/results.py", "--check"], cwd=ROOT, capture_output=True, check=False)

@@ -76,3 +76,26 @@ pub trait LossModel {
 fn packet_with_payload(payload: u16) -> Packet {
     Packet { payload, ..Packet::default() }
 }
+
+/// What docs/how-to-add.md shows compiles, and does what it says.
+#[cfg(test)]
+#[path = "../../../tests/guide/every.rs"]
+mod every_of_the_guide;
+
+#[cfg(test)]
+mod tests {
+    use super::every_of_the_guide::{Every, EveryParams};
+    use super::*;
+    use crate::params::Params;
+
+    #[test]
+    fn every_nth_packet_with_data_is_lost_as_the_guide_says() {
+        assert_eq!((EveryParams::default().nth, EveryParams { nth: 0 }.check().is_err()), (100, true));
+        let params = EveryParams { nth: 3 };
+        params.check().expect("a number above zero");
+        let mut model = Every::new(params);
+        assert!(model.point() == LossPoint::Exit);
+        let mut lost = |payload| model.lose(&packet_with_payload(payload), Time::ZERO).is_some();
+        assert_eq!([1, 0, 1, 1, 0, 1, 1, 1].map(&mut lost), [false, false, false, true, false, false, false, true]);
+    }
+}
