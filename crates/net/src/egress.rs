@@ -16,7 +16,7 @@ use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Fate, Link};
 use crate::queue::{Backlog, Head, QueueDisc, Removal};
-use crosswind_base::{ConfigError, Cx, DropReason, Dur, Metrics, Packet, PacketId, Permission, Setting, Stage, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Metrics, Packet, PacketId, Permission, Setting, Stage, Time};
 use flight::{Flight, InFlight};
 use look_ahead::{Ahead, Arriving};
 use serde_json::{Map, Value};
