@@ -1,5 +1,7 @@
 """HyStart++ beside standard slow start: what its authors measured, half of the bytes sent again and fewer timeouts."""
 
+from typing import Any
+
 import pytest
 
 from crosswind.run import run
@@ -9,7 +11,7 @@ from crosswind.scenario import Scenario
 def _scenario(slow_start: str, rtt_ms: int) -> Scenario:
     """100 Mbit/s behind one product of drop-tail, a transfer of 20 MB."""
     limit = 100_000 * rtt_ms // 8 // 1500
-    line = {"from": "a", "to": "b", "rate": "100 Mbit/s", "delay": f"{rtt_ms / 2} ms"}
+    line: dict[str, Any] = {"from": "a", "to": "b", "rate": "100 Mbit/s", "delay": f"{rtt_ms / 2} ms"}
     line["queue"] = {"type": "droptail", "limit": f"{limit} packets"}
     flow = {
         "from": "a",
