@@ -2,7 +2,7 @@
 
 import pytest
 
-from crosswind.experiments.cardwell_2017 import losses, queues
+from crosswind.experiments.cardwell_2017 import losses, queues, rules
 from crosswind.experiments.cardwell_2017 import study as cardwell
 from crosswind.experiments.ware_2019 import alone, pairs, shares
 from crosswind.experiments.ware_2019 import study as ware
@@ -46,7 +46,7 @@ def test_every_cell_has_its_claim_and_its_run() -> None:
     assert {c.claim for c in cells} <= set(shares.CLAIMS)
 
 
-@pytest.mark.parametrize("experiment", [losses, queues, alone, pairs])
+@pytest.mark.parametrize("experiment", [losses, queues, rules, alone, pairs])
 def test_scenarios_are_valid(experiment: object) -> None:
     for scenario in experiment.configurations().values():  # type: ignore[attr-defined]
         assert isinstance(scenario, Scenario)
