@@ -2,7 +2,7 @@
 
 import pytest
 
-from crosswind.experiments.cardwell_2017 import losses, queues
+from crosswind.experiments.cardwell_2017 import losses, queues, rules
 from crosswind.experiments.cardwell_2017 import study as cardwell
 from crosswind.experiments.ware_2019 import alone, pairs, shares
 from crosswind.experiments.ware_2019 import study as ware
@@ -28,6 +28,12 @@ def test_the_model_gives_its_printed_shares(path: Path, flows: int, shares_by_bd
         assert share(path, flows, bdp) == pytest.approx(printed, abs=0.0011)
 
 
+@pytest.mark.parametrize(("mbps", "shares"), [(8, (0.626, 0.654)), (50, (0.601, 0.606))])
+def test_over_the_two_lines_of_prudentia_bbr_takes_more_than_half(mbps: int, shares: tuple[float, float]) -> None:
+    # Its method alone is public: 50 ms, four products of drop-tail; derived from the model, not measured by anybody.
+    assert [share(Path(mbps, 50), n, 4) for n in (1, 2)] == pytest.approx(shares, abs=0.0011)
+
+
 def test_a_cell_is_met_between_model_and_print() -> None:
     cell = ware.Cell("WA5", "A", 1, 2, 0.566)
     assert cell.model == pytest.approx(0.784, abs=1e-3)
@@ -40,7 +46,7 @@ def test_every_cell_has_its_claim_and_its_run() -> None:
     assert {c.claim for c in cells} <= set(shares.CLAIMS)
 
 
-@pytest.mark.parametrize("experiment", [losses, queues, alone, pairs])
+@pytest.mark.parametrize("experiment", [losses, queues, rules, alone, pairs])
 def test_scenarios_are_valid(experiment: object) -> None:
     for scenario in experiment.configurations().values():  # type: ignore[attr-defined]
         assert isinstance(scenario, Scenario)

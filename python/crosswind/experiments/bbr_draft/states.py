@@ -189,9 +189,14 @@ def _probe_rtt_after(p: Probe) -> float:
 
 
 def _stay_beyond(p: Probe) -> float:
-    """How much longer than 200 ms a stay is, in round trips as they are when it begins."""
+    """How much longer than 200 ms a stay is, in round trips as they are when it begins, queues included."""
     rtt = p.get("srtt_ns")
     return float(np.mean([(p.t[b + 1] - p.t[a] - 0.2) / (rtt[a] / 1e9) for a, b in _probe_rtts(p)]))
+
+
+def _stay_beyond_empty(p: Probe) -> float:
+    """The same in round trips of the path without queues."""
+    return float(np.mean([(p.t[b + 1] - p.t[a] - 0.2) / (D0.rtt_ms / 1e3) for a, b in _probe_rtts(p)]))
 
 
 def _least_in_probe_rtt(p: Probe) -> float:
@@ -237,6 +242,7 @@ CLAIMS: dict[str, Any] = {
     "BB10": {
         "from least round trip to ProbeRTT": each("queued", _probe_rtt_after),
         "stay beyond 200 ms": each("queued", _stay_beyond),
+        "the same in round trips without queues": each("queued", _stay_beyond_empty),
         "least in flight": each("queued", _least_in_probe_rtt),
         "next state": each("queued", _after(PROBE_RTT)),
     },

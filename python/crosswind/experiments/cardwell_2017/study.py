@@ -12,7 +12,8 @@ KEYS = ["configuration", "rep"]
 WINDOW_B = 6_250_000
 LAWS: dict[str, dict[str, Any]] = {
     "CUBIC": {"preset": "linux-6-cubic"},
-    "BBR": {"preset": "linux-6-bbr"},
+    #: Of 2017: an equal round trip renews the least one, which kernels since 5.10 ask to be smaller.
+    "BBR": {"preset": "linux-6-bbr", "bbr": {"refresh": "not-above"}},
     #: Before Linux 4.13 TCP has no timer to pace with, and the replication installs no `fq`: nobody paces.
     "BBR of 4.11": {"preset": "linux-6-bbr", "pacing": "never", "bbr": {"refresh": "not-above"}},
     "Reno": {"preset": "linux-6"},

@@ -7,7 +7,8 @@ What the source states: where alpha and throughput must lie after which time, in
 both differ the program counts. Its test of alpha at 80 ms can never fail; the band there is the digest's.
 
 What may differ here: DCTCP of Linux, whose alpha is an integer of 1024, and the RFC's real numbers as a second reading;
-throughput is goodput in means over a second. The queue of three packets of the device behind CoDel is left out.
+throughput is goodput in means over a second. The device behind CoDel (three packets, limits of bytes) is left out
+and decides about alpha.
 """
 
 from collections.abc import Callable
