@@ -87,7 +87,7 @@ def formats_of(text: str) -> tuple[Format, ...]:
 
 
 def print_json(value: Any) -> None:
-    """Prints a value as JSON, which has no number for what does not exist (RFC 8259 section 6): NaN becomes null."""
+    """Prints a value as JSON, which has no number for what does not exist: NaN becomes null."""
     print(json.dumps(_numbers(value), indent=1, ensure_ascii=False, default=str, allow_nan=False))
 
 
