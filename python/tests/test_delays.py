@@ -126,6 +126,70 @@ def test_load_adds_what_the_queue_holds() -> None:
     assert other["idle_pings"] > 140 and other["added_p50_ns"] == found["added_p50_ns"]
 
 
+def test_a_page_has_the_delays_and_the_losses_of_its_connections() -> None:
+    flows = frame(
+        group=["page"] * 3 + ["other"],
+        sent_packets=[100, 300, 0, 50],
+        drops_packets=[10, 10, 0, 50],
+        lost_packets=[0] * 4,
+        received_packets=[90, 290, 0, 0],
+        delay_min_ns=[10e6, 8e6, float("nan"), 1e6],
+        delay_p95_ns=[30e6, 40e6, float("nan"), 9e9],
+        rtt_p50_ns=[20e6, float("nan"), float("nan"), 9e9],
+    ).with_columns(name=pl.Series(["page/body", "page/1", "page/2", "other"]))
+    judged = delays.judged(flows, {"c": cw.Scenario.from_dict({"name": "c"})})
+    pages = pl.DataFrame({"configuration": ["c"], "rep": [0], "group": ["page"], "name": ["page"]})
+    page = delays.of_pages(judged, pages).row(0, named=True)
+    assert page["loss_ratio"] == pytest.approx(20 / 400)
+    assert (page["delay_min_ns"], page["delay_p95_ns"], page["rtt_p50_ns"]) == (8e6, 35e6, 20e6)
+    assert page["waited_p95_ns"] == pytest.approx((20e6 + 32e6) / 2)
+
+
+@pytest.mark.engine
+def test_every_transport_and_workload_reports_delay_and_loss() -> None:
+    kinds: dict[str, dict[str, Any]] = {
+        "bulk": {"workload": {"type": "bulk"}},
+        "page": {"workload": {"type": "page"}},
+        "web": {"workload": {"type": "web", "size": "20 kB", "every": "1 s"}},
+        "stream": CALL,
+        "bursts": {"workload": {"type": "on-off", "rate": "200 kbit/s", "payload": "500 B", "on": "1 s", "off": "1 s"}},
+        "ping": PING,
+        "tfrc": {"transport": "tfrc", "workload": {"type": "bulk"}},
+        "udt": {"transport": "udt", "workload": {"type": "bulk"}},
+    }
+    flows = {name: {"from": "a", "to": "b", **flow} for name, flow in kinds.items()}
+    runs = cw.run(loaded(**flows))
+    shown = delay_table(runs)
+    assert shown is not None
+    cells = {row[0]: dict(zip(shown.heads, row, strict=True)) for row in shown.rows}
+    assert set(flows) <= cells.keys()
+    for name in flows:
+        for head in ("delay p50", "delay p95", "delay p99", "loss", "waited p50", "waited p95", "waited p99"):
+            assert cells[name][head] != "-", (name, head)
+    assert all(cells[name]["jitter"] != "-" for name in ("stream", "bursts", "ping", "tfrc", "udt"))
+    assert all(cells[name]["rtt p99"] != "-" for name in ("bulk", "page", "web", "ping", "tfrc", "udt"))
+
+
+@pytest.mark.engine
+def test_sweeps_and_comparisons_know_the_responsiveness_that_a_load_leaves() -> None:
+    from crosswind.sweep.summary import rows_of, table_of
+
+    done = cw.sweep(loaded(), {"link.hop.queue.limit": ["20 packets", "200 packets"]})
+    rows = {(r["group"], r["queue_limit"]): r for r in rows_of(done)}
+    short, long = (rows["ping", limit]["responsiveness_rpm"] for limit in ("20 packets", "200 packets"))
+    assert short > 2 * long > 0 and rows["load", "20 packets"]["responsiveness_rpm"] is None
+    assert "round trips/min" in table_of(done).heads
+    less = loaded().with_({"link.hop.queue.limit": "20 packets"})
+    found = cw.compare(cw.run(less), cw.run(loaded()))
+    assert {"added_p50_ns", "responsiveness_rpm"} <= set(found.filter(pl.col("flow") == "ping")["metric"])
+
+
+@pytest.mark.engine
+def test_what_only_one_side_has_is_not_compared() -> None:
+    found = cw.compare(cw.run(loaded(call=CALL)), cw.run(loaded(call={**CALL, "dscp": "AF11"})))
+    assert "mos" not in found["metric"].to_list() and "delay_p50_ns" in found["metric"].to_list()
+
+
 @pytest.mark.engine
 def test_what_cannot_be_measured_is_refused_with_the_reason() -> None:
     runs = cw.run(loaded(early=CALL))
@@ -169,7 +233,9 @@ def test_the_summary_shows_delay_loss_and_voice_within_80_columns(
     ):
         assert head in said
     assert main(["run", str(scenario), "--json", "--out", str(tmp_path / "json")]) == 0
-    found = json.loads(capsys.readouterr().out)
+    text = capsys.readouterr().out
+    assert "NaN" not in text, "which is no JSON"
+    found = json.loads(text)
     rows = {r["name"]: r for r in found["generators"]}
     assert [r["flow"] for r in found["under_load"]] == ["ping"] and found["under_load"][0]["responsiveness_rpm"] > 0
     assert 1 <= rows["call"]["mos"] <= 4.5 and rows["load"]["mos"] is None and rows["load"]["loss_ratio"] > 0

@@ -476,6 +476,23 @@ def test_what_a_killed_uplink_leaves_is_taken_back_by_the_next_start(scenario: P
     assert state_of(machine) == before
 
 
+@uplinks
+def test_a_shell_behind_a_shell_has_both_links_on_its_way(machine: list[str]) -> None:
+    before = state_of(machine)
+    # One round trip to connect: 40 ms of the outer link, 60 ms of the inner one.
+    connect = "import socket, time; t = time.monotonic(); socket.create_connection(('192.0.2.1', 8000), 60)"
+    probe = f"{connect}; print(time.monotonic() - t)"
+    inner, outer = (
+        [sys.executable, "-m", "crosswind", "shell", "--delay", delay, "--uplink", "--quiet", "--"]
+        for delay in ("30ms", "20ms")
+    )
+    nested = [*machine, *outer, *inner, sys.executable, "-c", probe]
+    done = subprocess.run(nested, capture_output=True, text=True, timeout=PATIENCE_s)
+    assert done.returncode == 0, done.stderr
+    assert 0.1 < float(done.stdout) < 1
+    assert state_of(machine) == before
+
+
 def test_what_an_uplink_lacks_is_named_exactly(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uplink.shutil, "which", lambda _: None)
     said = uplink.missing(needs.Privileges(as_user=True))

@@ -15,7 +15,7 @@ import pytest
 from punctuality import PATIENCE_s, Repeated, Run
 from test_emulate import emulates
 
-from crosswind import Scenario
+from crosswind import Scenario, delays
 from crosswind import run as simulate
 from crosswind.emulate.network import Network
 from crosswind.emulate.programs import tasks_of
@@ -202,6 +202,9 @@ tcp = { preset = "linux-6" }
 from = "client"
 to = "server"
 workload = { type = "ping", interval = "100 ms", packets = 10 }
+
+[record]
+events = ["ping"]
 """
 
 
@@ -221,6 +224,9 @@ def test_pages_are_loaded_and_pings_answered_by_real_programs(tmp_path_factory: 
     ping = runs.flows().filter(name="ping").row(0, named=True)
     assert (ping["sent_packets"], ping["received_packets"], ping["reply_packets"]) == (10, 10, 10)
     assert ping["rtt_p50_ns"] > 40e6 and ping["reply_delay_p50_ns"] > 20e6
+    trips = delays.round_trips(runs, "ping")
+    assert trips.height == 10 and trips["rtt_ns"].max() == ping["rtt_max_ns"]
+    assert 0 <= ping["jitter_mean_ns"] <= ping["delay_max_ns"] - ping["delay_min_ns"]
     repeated.check_undisturbed(lambda seen: seen[0].tables["page"]["response_ns"][0], at_most=1.5e9)
     repeated.check_undisturbed(of_flow("ping", "rtt_p50_ns"), at_most=250e6)
     repeated.check_undisturbed(of_flow("ping", "reply_delay_p50_ns"), at_most=200e6)

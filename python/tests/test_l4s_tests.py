@@ -4,8 +4,8 @@ import math
 
 import pytest
 
-from crosswind.experiments.l4s_tests import rtt_fairness
-from crosswind.experiments.l4s_tests.study import ONE_QUEUE, RTT_FAIRNESS, share_band, tables_of
+from crosswind.experiments.l4s_tests import one_queue, rtt_fairness
+from crosswind.experiments.l4s_tests.study import ONE_QUEUE, RTT_FAIRNESS, WHY, share_band, tables_of
 from crosswind.run import run
 
 CUBIC = ("cubic", "cubic")
@@ -48,6 +48,11 @@ def test_each_row_accepts_what_it_printed(row: rtt_fairness.Row) -> None:
     a, b = row.goodputs_mbps
     low, high = share_band(a, b, row.queue, row.laws)
     assert low <= a / (a + b) <= high
+
+
+def test_reasons_of_failing_rows_stand_with_their_claims() -> None:
+    claims = {c.id: c for e in (rtt_fairness.EXPERIMENT, one_queue.EXPERIMENT) for c in e.claims}
+    assert all((claims[id].cause, claims[id].because) == why for id, why in WHY.items())
 
 
 def test_goodput_is_that_of_the_window() -> None:

@@ -270,7 +270,10 @@ def test_queues_of_flows_keep_their_words(line: str, queue: dict[str, object]) -
     ("line", "parts"),
     [
         ("cake docsis overhead 10", ["cake", "`docsis` and `overhead`", "the name of a line, or its numbers"]),
-        ("cake nat", ["cake nat", "behind no NAT"]),
+        (
+            "cake autorate-ingress diffserv4",
+            ["cake autorate-ingress", "`autorate-ingress`", "the rate is the one"],
+        ),
         ("cake diffserv4 besteffort", ["`besteffort` twice"]),
         ("cake diffsrv4", ["`diffsrv4`", "did you mean `diffserv4`"]),
         ("sfq redflowlimit 10000", ["sfq redflowlimit", "no RED inside"]),
@@ -294,6 +297,13 @@ def test_what_queues_of_flows_cannot_say_is_refused(line: str, parts: list[str])
     with pytest.raises(InputError) as e:
         path_of(f"{QDISC} root {line}")
     assert all(p in str(e.value) for p in parts), str(e.value)
+
+
+def test_words_of_cake_that_change_nothing_on_one_line_are_told_as_notes() -> None:
+    found = imported(f"{QDISC} root cake bandwidth 20mbit nat wash dual-srchost", options=Options(delay="10 ms"))
+    queue = found.data["link"]["path"]["queue"]
+    assert queue == {"type": "cake", "rate": "20 Mbit/s", "isolation": "dual-srchost"}
+    assert ["nat" in found.notes[0], "wash" in found.notes[1], len(found.notes)] == [True, True, 2]
 
 
 HTB = f"{QDISC} root handle 1: htb default 10\n{CLASS} parent 1: classid 1:10 htb rate 1mbit\n"

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -86,7 +87,17 @@ def formats_of(text: str) -> tuple[Format, ...]:
 
 
 def print_json(value: Any) -> None:
-    print(json.dumps(value, indent=1, ensure_ascii=False, default=str))
+    """Prints a value as JSON, which has no number for what does not exist: NaN becomes null."""
+    print(json.dumps(_numbers(value), indent=1, ensure_ascii=False, default=str, allow_nan=False))
+
+
+def _numbers(value: Any) -> Any:
+    """The value with null in the place of NaN and of infinities."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {k: _numbers(v) for k, v in value.items()}
+    return [_numbers(v) for v in value] if isinstance(value, list | tuple) else value
 
 
 def print_table(table: Table) -> None:

@@ -11,8 +11,9 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -237,6 +238,10 @@ def save(network: Network, job: dict[str, Any], said: dict[int, dict[str, Any]],
     if samples and network.plan["sample_ns"]:
         frames = [f for f in (runs.tables.get("sample"),) if f is not None]
         runs.tables["sample"] = pl.concat([*frames, pl.DataFrame(samples)], how="diagonal_relaxed")
+    events = [key | row for f in network.plan["flows"] for row in event_rows(f, said.get(f["flow"], {}))]
+    if events and (named := network.scenario.get("record.events")):
+        logged = [f["flow"] for f in network.plan["flows"] if named == "all" or {f["name"], f["group"]} & set(named)]
+        runs.tables["event"] = pl.DataFrame(events).filter(pl.col("flow").is_in(logged)).sort("time_ns")
     for f in network.plan["flows"]:
         if "error" in said.get(f["flow"], {}):
             runs.manifest["warnings"].append(f"flow {f['name']}: {said[f['flow']]['error']}")
@@ -287,6 +292,7 @@ def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_n
         }
     else:
         row |= {"received_packets": s.get("received_packets", 0), "received_bytes": received}
+        row |= {"jitter_mean_ns": jitter(s.get("delays", []))}
     if f["workload"]["type"] == "ping":
         ways = quantiles("reply_delay", s.get("reply_delays", []))
         row |= {"reply_packets": s.get("reply_packets", 0), "reply_delay_p50_ns": ways["reply_delay_p50_ns"]}
@@ -354,6 +360,19 @@ def quantiles(what: str, values: list[int]) -> dict[str, float]:
     v = pl.Series(values, dtype=pl.Float64)
     found = (v.min(), v.mean(), *(v.quantile(q) for q in (0.5, 0.95, 0.99)), v.max())
     return dict(zip(names, found, strict=True))  # type: ignore[arg-type]
+
+
+def jitter(delays: Sequence[int]) -> float:
+    """Mean difference, in size, of the delays of packets that arrive one after the other; NaN before the second."""
+    return sum(abs(b - a) for a, b in pairwise(delays)) / (len(delays) - 1) if len(delays) > 1 else math.nan
+
+
+def event_rows(f: dict[str, Any], s: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """When each ping that was answered left, and when its answer came: what a program knows of events."""
+    for number, asked_ns, heard_ns, size in s.get("heard", []):
+        for time_ns, kind in ((asked_ns, "send"), (heard_ns, "receive")):
+            row = {"time_ns": time_ns, "flow": f["flow"], "end": "sender", "kind": kind}
+            yield row | {"seq": number, "len": size, "aux": 0}
 
 
 def sample_rows(f: dict[str, Any], s: dict[str, Any]) -> Iterator[dict[str, Any]]:

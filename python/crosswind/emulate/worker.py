@@ -325,7 +325,7 @@ def send_datagrams(task, job):
     stop = start_ns + min(job["stop_ns"], task.get("until_ns", job["stop_ns"]))
     answers = None
     if task["answers"]:
-        answers = threading.Thread(target=hear_answers, args=(s, task, stop))
+        answers = threading.Thread(target=hear_answers, args=(s, task, start_ns, stop))
         answers.start()
     sent, padding = 0, bytes(max(0, task["payload"] - STAMP.size))
     first, last, span = None, -1, 0
@@ -353,9 +353,9 @@ def send_datagrams(task, job):
     say(flow=task["flow"], open_ns=first - start_ns, **facts)
 
 
-def hear_answers(s, task, stop):
-    """Round trips of the questions that were answered, and how long the answers were under way."""
-    rtts, ways = [], []
+def hear_answers(s, task, start_ns, stop):
+    """Round trips of the questions that were answered, when both were there, how long the answers were under way."""
+    rtts, ways, heard = [], [], []
     expected = sum(n for _, n in task["bursts"]) if all(n is not None for _, n in task["bursts"]) else None
     while expected is None or len(rtts) < expected:
         left = (stop - time.monotonic_ns()) / 1e9
@@ -369,11 +369,12 @@ def hear_answers(s, task, stop):
         except OSError:
             continue
         now = time.monotonic_ns()
-        _, asked = STAMP.unpack_from(data)
+        number, asked = STAMP.unpack_from(data)
         rtts.append(now - asked)
+        heard.append((number, asked - start_ns, now - start_ns, len(data)))
         if len(data) >= 2 * STAMP.size:
             ways.append(now - STAMP.unpack_from(data, STAMP.size)[1])
-    say(flow=task["flow"], rtts=rtts, reply_packets=len(rtts), reply_delays=ways)
+    say(flow=task["flow"], rtts=rtts, reply_packets=len(rtts), reply_delays=ways, heard=heard)
 
 
 def receive_datagrams(task, job):

@@ -16,14 +16,14 @@ from crosswind.figures import Picture
 from crosswind.figures.charts import Format
 from crosswind.figures.sweeps import forest
 from crosswind.report import page
-from crosswind.results import Runs, outcomes
+from crosswind.results import Runs, delays, outcomes
 from crosswind.results.summary import per_repetition, show_bytes, show_count, show_rate, show_share, show_time
 from crosswind.stats.comparing import Comparison, Pairing, compare
 from crosswind.stats.precision import metric_column
 from crosswind.table import Table
 
 ROWS_DRAWN = 24
-UNITS = ("bps", "ns", "bytes", "packets", "ratio", "Bps")
+UNITS = ("bps", "ns", "bytes", "packets", "ratio", "Bps", "rpm")
 DEFAULT = (
     "goodput_bps",
     "elapsed_ns",
@@ -31,6 +31,8 @@ DEFAULT = (
     "delay_p99_ns",
     "loss_ratio",
     "mos",
+    "added_p50_ns",
+    "responsiveness_rpm",
     "drops_packets",
     "retransmitted_packets",
     "timeouts",
@@ -83,8 +85,10 @@ def results(new: Runs, old: Runs, metrics: Sequence[str] = ()) -> list[Row]:
     alike = all(new.manifest.get(k) == old.manifest.get(k) for k in ("seed", "ties"))
     rows: list[Row] = []
     for a, b in pairs:
-        x = new.generators().filter(pl.col("configuration") == a)
-        y = old.generators().filter(pl.col("configuration") == b)
+        x, y = (
+            delays.with_loads(r.generators(), r).filter(pl.col("configuration") == name)
+            for r, name in ((new, a), (old, b))
+        )
         rows += _rows(a if a == b else "", x, y, metrics, "paired" if alike else "independent")
     return rows
 
@@ -102,7 +106,7 @@ def along(runs: Runs, axis: str, base: str | None = None, metrics: Sequence[str]
             expected=f"one of {', '.join(axes) or '(not a sweep)'}",
             hint=did_you_mean(axis, axes),
         )
-    flows = runs.generators()
+    flows = delays.with_loads(runs.generators(), runs)
     values = flows[axis].unique(maintain_order=True).to_list()
     names = [str(v) for v in values]
     if base is not None and base not in names:
@@ -126,7 +130,7 @@ def along(runs: Runs, axis: str, base: str | None = None, metrics: Sequence[str]
 
 
 def _rows(where: str, new: pl.DataFrame, old: pl.DataFrame, metrics: Sequence[str], wanted: Pairing) -> Iterator[Row]:
-    columns = [metric_column(new, m) for m in metrics] or [c for c in DEFAULT if c in new.columns]
+    columns = [metric_column(new, m) for m in metrics] or [c for c in DEFAULT if c in new.columns and c in old.columns]
     a, b = (per_repetition(f.with_columns(pl.lit("x").alias("configuration")), columns) for f in (new, old))
     both = a.join(b, on=["group", "rep"], how="inner", suffix="_old", maintain_order="left")
     pairing = wanted if both.height == a.height == b.height else "independent"

@@ -8,6 +8,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -32,16 +33,17 @@ TRIMMED_ABOVE = 0.95
 
 
 def judged(flows: pl.DataFrame, scenarios: Mapping[str, Scenario]) -> pl.DataFrame:
-    """The rows of flows with `loss_ratio`, and with `mos` where streams of voice are among them.
+    """The rows of flows with `loss_ratio` and `waited_*`, and with `mos` where streams of voice are among them.
 
     `loss_ratio`: share of the packets sent that did not come (of pings: that were not answered). What was still on its
-    way at the end is not lost. `mos`: mean opinion score by the E-model, for streams (`cbr`, `on-off`) with the code
-    point EF or VOICE-ADMIT; their delay is the mean and twice the mean jitter, which a playout buffer adds. Null
-    elsewhere.
+    way at the end is not lost. `waited_p50_ns`, `waited_p95_ns`, `waited_p99_ns`: the delay less the shortest that a
+    packet of the flow had, which is its queueing delay along the path where packets are of one size. `mos`: mean
+    opinion score by the E-model, for streams (`cbr`, `on-off`) with the code point EF or VOICE-ADMIT; their delay is
+    the mean and twice the mean jitter, which a playout buffer adds. Null elsewhere.
     """
     if flows.is_empty() or "sent_packets" not in flows.columns:
         return flows
-    flows = flows.with_columns(loss_ratio=_loss(flows))
+    flows = flows.with_columns(*_waited(flows), loss_ratio=_loss(flows))
     calls = [(label, group) for label, s in scenarios.items() for group in voice_groups(s)]
     if not calls or "delay_mean_ns" not in flows.columns:
         return flows
@@ -71,6 +73,43 @@ def _loss(flows: pl.DataFrame) -> pl.Expr:
     came = pl.coalesce(known("reply_packets"), known("received_packets"))
     # Drops of both directions are counted; what did not come counts what is on its way. The smaller has neither.
     return (pl.min_horizontal(gone, (sent - came).clip(0)) / sent).clip(0, 1)
+
+
+def _waited(flows: pl.DataFrame) -> list[pl.Expr]:
+    if "delay_min_ns" not in flows.columns:
+        return []
+    present = [q for q in QUANTILES if f"delay_p{q}_ns" in flows.columns]
+    # A quantile is taken from buckets, the minimum is exact: the difference may come out a little below nothing.
+    return [(pl.col(f"delay_p{q}_ns") - pl.col("delay_min_ns")).clip(0).alias(f"waited_p{q}_ns") for q in present]
+
+
+def of_pages(flows: pl.DataFrame, pages: pl.DataFrame) -> pl.DataFrame:
+    """The rows of web pages with delay, round-trip time and loss of the connections of each.
+
+    `flows`: the rows of `judged`, those of connections (`page/body`, `page/1`) among them. Percentiles are medians over
+    the connections; the shortest, the longest and the share of lost packets are those of all of them together.
+    """
+    keys = ["configuration", "rep", "group", "name"]
+    if "loss_ratio" not in flows.columns:
+        return pages
+    parts = flows.join(pages.select(keys[:3]).unique(), on=keys[:3], how="semi", maintain_order="left")
+    parts = parts.with_columns(name=pl.col("name").str.replace(r"/[^/]*$", ""))
+    sent = pl.col("sent_packets").cast(pl.Float64)
+    lost = (pl.col("loss_ratio") * sent).sum() / sent.filter(pl.col("loss_ratio").is_not_null()).sum()
+    columns = [c for c in parts.columns if _OF_CONNECTIONS.fullmatch(c)]
+    together = parts.group_by(keys).agg(*map(_together, columns), loss_ratio=lost.fill_nan(None))
+    return pages.join(together, on=keys, how="left", maintain_order="left")
+
+
+_OF_CONNECTIONS = re.compile(r"(delay|rtt|waited)_(min|p\d+|max)_ns")
+
+
+def _together(column: str) -> pl.Expr:
+    value = pl.col(column).cast(pl.Float64).fill_nan(None)
+    known = value.filter(value >= 0)
+    if column.endswith("_min_ns"):
+        return known.min().alias(column)
+    return (known.max() if column.endswith("_max_ns") else known.median()).alias(column)
 
 
 def voice_groups(scenario: Scenario) -> list[str]:
@@ -153,6 +192,29 @@ def under_load(
     added = [(pl.col(f"loaded_p{q}_ns") - pl.col(f"idle_p{q}_ns")).alias(f"added_p{q}_ns") for q in QUANTILES]
     both = both.with_columns(added).rename({"loaded_rpm": "responsiveness_rpm"})
     return both.with_columns(grade=pl.Series([grade(x / 1e6) for x in both["added_p50_ns"]], dtype=pl.String))
+
+
+def loads(runs: Runs) -> pl.DataFrame:
+    """`under_load` of every group of pings whose events were recorded, its name in `flow`; empty where none was."""
+    found = []
+    for probe in groups_with(runs, "ping"):
+        try:
+            found.append(under_load(runs, probe).with_columns(flow=pl.lit(probe)))
+        except InputError:  # not recorded, no load, or no time without it
+            continue
+    return pl.concat(found) if found else pl.DataFrame()
+
+
+def with_loads(flows: pl.DataFrame, runs: Runs) -> pl.DataFrame:
+    """The rows of flows with what load adds to the median round-trip time of pings (`added_p50_ns`), and the round
+    trips per minute that are left (`responsiveness_rpm`); null elsewhere, no column where there is none."""
+    found = loads(runs)
+    if found.is_empty() or flows.is_empty():
+        return flows
+    keys = ["configuration", "rep", "group"]
+    columns = found.select("configuration", "rep", "added_p50_ns", "responsiveness_rpm", group="flow")
+    columns = columns.with_columns(pl.col("rep").cast(flows["rep"].dtype))
+    return flows.join(columns, on=keys, how="left", maintain_order="left")
 
 
 def grade(added_ms: float) -> str:

@@ -149,13 +149,15 @@ class Runs:
     def generators(self) -> pl.DataFrame:
         """One row per traffic generator and run: as `flows`, but a web page stands for all its connections.
 
-        A page's `elapsed_ns` is its response time; what only connections have is null. `loss_ratio` and, where there
-        are telephone calls, `mos` are added (`crosswind.results.delays.judged`).
+        A page's `elapsed_ns` is its response time, its delays and losses are those of its connections
+        (`crosswind.results.delays.of_pages`); what else only connections have is null. `loss_ratio`, `waited_*` and,
+        where there are telephone calls, `mos` are added (`judged` there).
         """
         flows, pages = delays.judged(self.flows(), self.scenarios), self.table("page")
         if flows.is_empty() or pages.is_empty():
             return flows
         alone = flows.join(pages.select("configuration", "group").unique(), on=["configuration", "group"], how="anti")
+        pages = delays.of_pages(flows, pages)
         pages = pages.with_columns(elapsed_ns=pl.col("response_ns"), protocol=pl.lit("tcp"))
         shared = [c for c in flows.columns if c in pages.columns]
         return pl.concat([alone, pages.select(shared)], how="diagonal_relaxed")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
-from crosswind.errors import InputError
 from crosswind.results import delays, outcomes
 from crosswind.results.tables import CLASS
 from crosswind.table import Table, table_html
@@ -92,6 +91,9 @@ DELAY_COLUMNS: tuple[Column, ...] = (
     ("rtt p50", ("rtt_p50_ns",), show_time),
     ("rtt p95", ("rtt_p95_ns",), show_time),
     ("rtt p99", ("rtt_p99_ns",), show_time),
+    ("waited p50", ("waited_p50_ns",), show_time),
+    ("waited p95", ("waited_p95_ns",), show_time),
+    ("waited p99", ("waited_p99_ns",), show_time),
 )
 LINK_COLUMNS: tuple[Column, ...] = (
     ("utilisation", ("utilisation_ratio",), show_share),
@@ -215,6 +217,8 @@ def delay_table(runs: Runs) -> Table | None:
     key = "name" if flows["name"].n_unique() <= FLOWS_SHOWN else "group"
     columns = [c for c in DELAY_COLUMNS if c[1][0] in seen and flows.filter(happened[seen.index(c[1][0])]).height]
     note = "One way, of data packets; rtt: round trips, as the sender measures them."
+    if any(head.startswith("waited") for head, _, _ in columns):
+        note += " Waited: delay less the flow's shortest."
     if any(head == "MOS" for head, _, _ in columns):
         note += " MOS: opinion of a call, 1 to 4.5 (E-model)."
     return _table("Delays", _named(flows, key), [*_labels(runs), "flow"], columns, note)
@@ -247,13 +251,7 @@ def queue_table(runs: Runs) -> Table | None:
 
 def load_rows(runs: Runs) -> pl.DataFrame:
     """What transfers add to the round-trip time of each ping whose events were recorded; empty where there is none."""
-    found = []
-    for probe in delays.groups_with(runs, "ping"):
-        try:
-            found.append(delays.under_load(runs, probe).with_columns(flow=pl.lit(probe)))
-        except InputError:  # not recorded, no load, or no time without it
-            continue
-    return pl.concat(found) if found else pl.DataFrame()
+    return delays.loads(runs)
 
 
 def load_table(runs: Runs) -> Table | None:

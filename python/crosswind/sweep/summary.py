@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from crosswind import stats
-from crosswind.results import outcomes
+from crosswind.results import delays, outcomes
 from crosswind.results.summary import per_repetition, show_count, show_loss, show_rate, show_score, show_time
 from crosswind.stats import Estimate
 from crosswind.table import Table
@@ -23,13 +23,16 @@ DELAYS = (
     "jitter_mean_ns",
     "loss_ratio",
     "mos",
+    "waited_p95_ns",
+    "added_p50_ns",
+    "responsiveness_rpm",
 )
 METRICS = ("goodput_bps", "elapsed_ns", *DELAYS, "drops_packets", "retransmitted_packets", "timeouts")
 
 
 def rows_of(done: Sweep) -> list[dict[str, Any]]:
     """One row per configuration and flow group: varied values, n, and for each metric its median and interval."""
-    flows = done.runs.generators()
+    flows = delays.with_loads(done.runs.generators(), done.runs)
     if flows.is_empty():
         return []
     axes = done.axes
@@ -68,6 +71,7 @@ def table_of(done: Sweep) -> Table:
             ("jitter_mean_ns", "jitter", show_time),
             ("loss_ratio", "loss", show_loss),
             ("mos", "MOS", show_score),
+            ("responsiveness_rpm", "round trips/min", show_count),
             ("drops_packets", "drops", show_count),
             ("timeouts", "timeouts", show_count),
         )

@@ -62,6 +62,7 @@ CAKE: dict[str, Word] = {
     "ingress": Word("charge", means("all")),
     "egress": Word("charge", means("sent")),
     "memlimit": Word("memory_limit", SIZE),
+    **{w: Word(w, means(True)) for w in ("nat", "wash")},
     **{w: Word(w.removeprefix("no"), means(False)) for w in ("nonat", "nowash")},
     "ack-filter": Word("ack_filter", means("on")),
     "ack-filter-aggressive": Word("ack_filter", means("aggressive")),
@@ -70,12 +71,15 @@ CAKE: dict[str, Word] = {
     **{
         w: Word(w, refused(f"nothing of that name: {why}"))
         for w, why in (
-            ("nat", "hosts of a scenario are behind no NAT"),
-            ("wash", "code points stay as they are"),
             ("autorate-ingress", "the rate is the one that is written"),
             ("fwmark", "tins go by code points"),
         )
     },
+}
+#: Words that change nothing in a scenario of one line, and why.
+WITHOUT_EFFECT = {
+    "nat": "hosts of a scenario are behind no NAT: they are told apart as they are",
+    "wash": "code points stay as they are behind the queue, where nobody looks at them",
 }
 #: Words behind `sfq`.
 SFQ: dict[str, Word] = {
@@ -103,6 +107,11 @@ SFB: dict[str, Word] = {
     "penalty_rate": Word("penalty_rate", COUNT),
     "penalty_burst": Word("penalty_burst", COUNT),
 }
+
+
+def notes(where: str, kind: str, v: dict[str, Any]) -> list[str]:
+    """What the words of such a queue ask for that a scenario has anyway, or that it does not show."""
+    return [f"{where}: {kind} {word}: {why}" for word, why in WITHOUT_EFFECT.items() if v.get(word)]
 
 
 def queue(where: str, kind: str, v: dict[str, Any]) -> Queue:

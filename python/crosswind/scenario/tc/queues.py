@@ -100,6 +100,7 @@ class Device:
         if s.kind in ("pfifo", "bfifo"):
             return self._plain(s, v)
         if s.kind in ("cake", "sfq", "sfb"):
+            self.out.notes += fair.notes(s.where, s.kind, v)
             return fair.queue(s.where, s.kind, v)
         out = active.queue(s.where, s.kind, v)
         return out | self._three_bands(s, v) if s.kind == "fq" else out

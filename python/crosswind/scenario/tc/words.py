@@ -59,9 +59,13 @@ def refused(why: str) -> Callable[[Words], Any]:
     """A word that a scenario cannot say."""
 
     def take(_rest: Words) -> Any:
-        raise units.UnreadError(why)
+        raise RefusedError(why)
 
     return take
+
+
+class RefusedError(units.UnreadError):
+    """The word itself, and not what stands behind it, is what a scenario cannot say."""
 
 
 def _delay(rest: Words) -> int:
@@ -169,7 +173,6 @@ def read(where: str, kind: str, words: Words, table: Mapping[str, Word]) -> Valu
         try:
             out[entry.name] = entry.take(rest)
         except units.UnreadError as e:
-            raise InputError(
-                where, path=f"{kind} {word}".strip(), found=f"`{e.found}`" if e.found else shown, expected=e.expected
-            ) from None
+            found = f"`{word}`" if isinstance(e, RefusedError) else f"`{e.found}`" if e.found else shown
+            raise InputError(where, path=f"{kind} {word}".strip(), found=found, expected=e.expected) from None
     return out
