@@ -30,7 +30,7 @@ fn show(name: &str, o: &Outcome) {
         o.right_bytes,
         o.elapsed.as_secs_f64(),
         o.drops_packets,
-        o.resent_packets,
+        o.retransmitted_packets,
         o.timeouts,
         o.late_p99.0 as f64 / 1e6,
         o.failure.as_ref().map_or(String::new(), |why| format!("; FAILED: {why}"))

@@ -5,7 +5,7 @@
 
 use crate::end::End;
 use crosswind_base::{Clock, Dur, Histogram, Sync, Time, Vantage};
-use crosswind_emu::driver::{HostPort, Order};
+use crosswind_emu::host_port::{HostPort, Order};
 use crosswind_emu::live::Live;
 use crosswind_emu::network::{Delivery, Port, Sink};
 use crosswind_record::pcapng::PcapngWriter;

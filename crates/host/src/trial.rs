@@ -69,7 +69,7 @@ pub struct Outcome {
     pub drops_packets: u64,
     pub losses_packets: u64,
     /// Of the own sender.
-    pub resent_packets: u64,
+    pub retransmitted_packets: u64,
     pub timeouts: u64,
     pub cuts: Vec<Cut>,
     pub counts: Counts,
@@ -263,7 +263,7 @@ fn outcome(network: &Network, end: &End, until: Time) -> Outcome {
         elapsed: end.transfer.closed_at.unwrap_or(until).since(Time::ZERO),
         drops_packets: all - losses_packets,
         losses_packets,
-        resent_packets: probe.resent_packets.unwrap_or(0),
+        retransmitted_packets: probe.retransmitted_packets.unwrap_or(0),
         timeouts: probe.timeouts.unwrap_or(0),
         cuts: end.cuts.clone(),
         counts: end.stack.counts(),

@@ -59,7 +59,7 @@ fn complete(t: Trial) -> Outcome {
         out.elapsed.as_secs_f64(),
         out.drops_packets,
         out.losses_packets,
-        out.resent_packets,
+        out.retransmitted_packets,
         out.timeouts,
         out.cuts.len(),
         out.late_p99.0 as f64 / 1e6
@@ -86,7 +86,7 @@ fn twenty_megabytes_go_either_way_byte_for_byte() {
 /// Losses, and packets that others overtake.
 fn rough(mut t: Trial) -> Trial {
     t.link = json!({
-        "type": "detour", "rate": "100 Mbit/s", "delay": "5 ms", "share": 0.002, "late_mean": "3 ms",
+        "type": "reordering", "rate": "100 Mbit/s", "delay": "5 ms", "share": 0.002, "late_mean": "3 ms",
         "late_deviation": "1 ms",
     });
     t.rate_bps = 100_000_000;
@@ -113,11 +113,11 @@ fn in_virtual_time_own_tcp_survives_the_same_at_both_ends_and_repeats() {
         };
         let first = run();
         assert_eq!((first.failure.clone(), first.right_bytes), (None, 100 * MB), "{direction:?}: {first:?}");
-        assert!(first.losses_packets > 20 && first.resent_packets >= first.losses_packets, "{first:?}");
+        assert!(first.losses_packets > 20 && first.retransmitted_packets >= first.losses_packets, "{first:?}");
         let again = run();
         assert_eq!(
-            (first.cuts, first.elapsed, first.resent_packets),
-            (again.cuts, again.elapsed, again.resent_packets)
+            (first.cuts, first.elapsed, first.retransmitted_packets),
+            (again.cuts, again.elapsed, again.retransmitted_packets)
         );
     }
 }
@@ -134,7 +134,7 @@ fn differs(live: &Outcome, twin: &Outcome) -> Option<String> {
             && near(a.after_bytes as f64, b.after_bytes as f64, 0.01)
     });
     let first = |o: &Outcome| o.cuts.first().map_or(0.0, |c| c.at.as_secs_f64());
-    let resent = (live.resent_packets as f64, twin.resent_packets as f64);
+    let resent = (live.retransmitted_packets as f64, twin.retransmitted_packets as f64);
     let holds = live.cuts.len() == twin.cuts.len()
         && windows
         && (first(live) - first(twin)).abs() <= 0.05

@@ -103,7 +103,7 @@ pub struct Probe {
     pub lost_packets: Option<u64>,
     pub lost_bytes: Option<u64>,
     /// Packets with data that it had sent before.
-    pub resent_packets: Option<u64>,
+    pub retransmitted_packets: Option<u64>,
     /// Reductions for loss or congestion marks.
     pub congestion_events: Option<u64>,
     pub timeouts: Option<u64>,

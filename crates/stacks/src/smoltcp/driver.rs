@@ -65,7 +65,7 @@ impl Device for Lists {
 #[derive(Default)]
 struct Watched {
     sent_packets: u64,
-    resent_packets: u64,
+    retransmitted_packets: u64,
     /// Offsets from the number of its SYN.
     first: Option<u32>,
     sent_to: u64,
@@ -80,7 +80,7 @@ impl Watched {
         }
         let Some(first) = self.first else { return };
         let from = self.near(g.seq.wrapping_sub(first), self.sent_to);
-        self.resent_packets += u64::from(g.payload > 0 && from < self.sent_to);
+        self.retransmitted_packets += u64::from(g.payload > 0 && from < self.sent_to);
         self.sent_to = self.sent_to.max(from + u64::from(g.payload) + u64::from(g.has_syn));
     }
 
@@ -288,7 +288,7 @@ impl Stack for Smoltcp {
         Probe {
             in_flight_bytes: Some(w.sent_to.saturating_sub(w.acked_to)),
             sent_packets: Some(w.sent_packets),
-            resent_packets: Some(w.resent_packets),
+            retransmitted_packets: Some(w.retransmitted_packets),
             ..Probe::default()
         }
     }

@@ -206,7 +206,7 @@ impl Stack for OwnTcp {
             ssthresh_bytes: of(|tx| tx.law.window().ssthresh() as u64),
             srtt_ns: self.conn.tx.rtt(self.conn.params()).srtt.map(|d| d.0),
             sent_packets: Some(stats.segments),
-            resent_packets: Some(stats.retransmitted_segments),
+            retransmitted_packets: Some(stats.retransmitted_segments),
             congestion_events: Some(u64::from(stats.fast_recoveries + stats.timeouts + stats.ecn_reductions)),
             timeouts: Some(u64::from(stats.timeouts)),
             ..Probe::default()

@@ -313,7 +313,7 @@ impl Transport for Foreign {
             ("stack_sent_packets", p.sent_packets),
             ("stack_lost_packets", p.lost_packets),
             ("stack_lost_bytes", p.lost_bytes),
-            ("stack_resent_packets", p.resent_packets),
+            ("stack_retransmitted_packets", p.retransmitted_packets),
             ("stack_timeouts", p.timeouts),
             ("stack_congestion_events", p.congestion_events),
         ] {
