@@ -12,7 +12,7 @@ REPRODUCED := out/jarvinen-2006/w2-e0
 
 help:
 	@echo "make demo      build, run one example scenario and one published experiment (about three minutes)"
-	@echo "make stacks    build with real stacks (quinn) as ends of flows, and run them beside TCP; docs/how-to/stacks.md"
+	@echo "make stacks    build with real stacks (quinn, noq, smoltcp) as ends of flows, and run them beside TCP; docs/how-to/stacks.md"
 	@echo "make test      all tests and checks; prints counts and what was skipped"
 	@echo "make lint      formatting, clippy, ruff, mypy, tidy"
 	@echo "make bench     packets per CPU second, side by side with ns-2 and ns-3 where they are installed"

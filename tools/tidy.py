@@ -57,6 +57,7 @@ ARROWS = {
     "sim": {"base", "net", "transport", "record", "stacks"},
     "emu": {"base", "net", "record"},
     "stacks": {"base", "transport"},
+    "host": {"base", "emu", "record", "stacks", "transport"},
     "py": {"base", "net", "transport", "record", "sim", "emu"},
     "testkit": {"base", "net", "transport"},
 }

@@ -15,7 +15,7 @@ from crosswind.suites.clauses import audit as examined
 from crosswind.suites.clauses.audit import audit, scenarios
 from crosswind.suites.clauses.body import body_of
 from crosswind.suites.clauses.case import AuditCase, load
-from crosswind.suites.clauses.measure import OF_STACKS, QUANTITIES
+from crosswind.suites.clauses.measure import OF_NETWORK, OF_STACKS, QUANTITIES
 from crosswind.suites.clauses.trace import Trace
 
 CASES = load()
@@ -105,10 +105,12 @@ def test_stacks_are_bodies_by_name_and_as_tables() -> None:
     assert body_of("noq-newreno").transport == {"type": "noq", "congestion": "newreno"}
     table = body_of('{ type = "quinn", congestion = "bbr", unrepeatable = "allow" }')
     assert (table.name, table.transport["unrepeatable"], table.is_stack) == ("quinn-bbr", "allow", True)
+    assert body_of("smoltcp-reno").transport == {"type": "smoltcp", "congestion": "reno"}
+    assert not body_of("smoltcp").shows_window and body_of("quinn").shows_window
     assert not body_of("cubic").is_stack
     with pytest.raises(InputError, match="TOML"):
         body_of("{ type = quinn }")
-    assert set(QUANTITIES) > OF_STACKS
+    assert set(QUANTITIES) > OF_STACKS > OF_NETWORK
 
 
 def test_a_stack_tells_its_reductions_itself() -> None:
@@ -134,3 +136,16 @@ def test_a_stack_is_examined_or_the_build_says_how_to_get_one() -> None:
     verdicts = {f.case.id: f.verdict for f in found.findings}
     assert verdicts.pop("tail-loss") == verdicts.pop("quic-halves") == "not applicable"
     assert set(verdicts.values()) == {"pass"}, verdicts
+
+
+def test_a_stack_without_a_window_is_judged_by_what_the_network_sees() -> None:
+    try:
+        found = audit("smoltcp", cases=["use", "bursts", "cubic-decrease", "application-limited"])
+    except InputError as e:
+        assert "make stacks" in str(e)
+        return
+    of = {f.case.id: f for f in found.findings}
+    assert of["use"].verdict in {"pass", "deviates"}
+    assert of["bursts"].verdict in {"pass", "deviates"}
+    assert of["cubic-decrease"].verdict == of["application-limited"].verdict == "not applicable"
+    assert "does not show its window" in of["cubic-decrease"].why

@@ -137,8 +137,9 @@ impl Live {
         self.frame_bytes
     }
 
+    /// Logical time.
     #[inline]
-    fn now(&self) -> Time {
+    pub fn now(&self) -> Time {
         Time(monotonic_ns().saturating_sub(self.start_ns))
     }
 

@@ -32,6 +32,8 @@ pub fn all() -> Value {
     rows.extend(presets(udt::params::PRESETS));
     rows.extend(presets(preset::PRESETS));
     rows.extend(crosswind_sim::flows::workload::ROWS.iter().map(|row| element(row.kind, row)));
+    #[cfg(feature = "stacks")]
+    rows.extend(crosswind_sim::stacks::ROWS.iter().map(|row| element(row.kind, row)));
     rows.extend(METRICS.iter().map(|m| {
         let params = serde_json::to_value(m).unwrap_or(Value::Null);
         json!({"kind": "metric", "name": m.name, "title": m.definition, "doc": m.definition, "params": params})

@@ -124,6 +124,20 @@ impl<W: Write> PcapngWriter<W> {
         Ok(PcapngWriter { out, options, framer: Framer::new(), summary: PcapngSummary::default(), error: None, block })
     }
 
+    /// Writes a whole frame as it is: of what is no simulated packet.
+    pub fn frame(&mut self, at: Time, seen: Vantage, frame: &[u8]) {
+        let Some(interface) = self.options.vantages.interface(seen).filter(|_| self.error.is_none()) else { return };
+        let start = begin_block(6, &mut self.block);
+        self.block.resize(start + 28, 0);
+        self.block.extend_from_slice(frame);
+        let framed = Framed { header_bytes: frame.len(), payload_bytes: 0, is_relabelled: false };
+        enhanced_packet(Sight { at, interface, snap: self.options.snap, framed }, &mut self.block);
+        match self.out.write_all(&self.block) {
+            Ok(()) => self.summary.written_packets += 1,
+            Err(e) => self.error = Some(e),
+        }
+    }
+
     /// Flushes and gives the writer back; an observer cannot complain earlier, so errors of all writes end up here.
     pub fn finish(mut self) -> io::Result<(W, PcapngSummary)> {
         if let Some(e) = self.error {

@@ -11,3 +11,7 @@ pub mod flows;
 pub mod results;
 pub mod runs;
 pub mod scenario;
+
+/// Stacks of other people, where this build has them.
+#[cfg(feature = "stacks")]
+pub use crosswind_stacks as stacks;

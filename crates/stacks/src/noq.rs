@@ -1,4 +1,6 @@
-//! noq-proto: QUIC in Rust (RFC 9000, 9002) with several paths, and with CUBIC, NewReno and BBR version 3.
+//! # noq-proto, QUIC
+//!
+//! QUIC in Rust (RFC 9000, 9002) with several paths, and with CUBIC, NewReno and BBR version 3.
 //!
 //! The driver is that of all QUIC stacks; what noq calls differently stands in `noq/seam.rs`. One path is used.
 

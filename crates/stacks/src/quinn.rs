@@ -1,4 +1,6 @@
-//! quinn-proto: QUIC in Rust (RFC 9000, 9002), with CUBIC, NewReno and BBR.
+//! # quinn-proto, QUIC
+//!
+//! QUIC in Rust (RFC 9000, 9002), with CUBIC, NewReno and BBR.
 //!
 //! The driver is that of all QUIC stacks; what quinn calls differently stands in `quinn/seam.rs`.
 

@@ -1,5 +1,5 @@
 //! Real stacks as ends of flows of whole scenarios: workloads, neighbours, marks, failures, and the same result twice.
-#![cfg(all(feature = "quinn", feature = "noq"))]
+#![cfg(all(feature = "quinn", feature = "noq", feature = "smoltcp"))]
 
 #[path = "../../sim/tests/common/mod.rs"]
 mod worlds;
@@ -125,6 +125,45 @@ fn tcp_cubic_and_quinn_cubic_share_a_fifo() {
     assert!(q + t > 9e6, "the line is full: {q} {t}");
     let share = q / (q + t);
     assert!((0.2..0.8).contains(&share), "neither starves: quinn has {share}");
+}
+
+/// smoltcp at these ends, Crosswind's own TCP at the others. The buffer is what bounds its flight.
+fn smoltcp(runs_at: &str, workload: Value) -> Value {
+    let mut flow = over("smoltcp", "cubic", workload);
+    flow["transport"]["runs_at"] = runs_at.into();
+    flow["transport"]["send_buffer"] = "60 kB".into();
+    flow
+}
+
+#[test]
+fn smoltcp_and_own_tcp_exchange_bulk_pages_and_sessions_in_real_bytes() {
+    let page = json!({"type": "page", "body": "20 kB", "object": "8 kB", "objects": 4});
+    let web = json!({"type": "web", "size": "30 kB", "every": "500 ms", "transfers": 5});
+    for ends in ["both", "client", "server"] {
+        let flows = json!({
+            "b": smoltcp(ends, json!({"type": "bulk", "size": "3 MB"})),
+            "p": smoltcp(ends, page.clone()), "w": smoltcp(ends, web.clone()),
+        });
+        let told = scenario(flows, 60, json!({}));
+        let t = run(&told);
+        let flow = table(&t, "flow");
+        for row in 0..flow.rows() {
+            assert_eq!(text(&t, "outcome", row), "complete", "{ends}: {}", text(&t, "name", row));
+        }
+        let row = (0..flow.rows()).find(|r| text(&t, "name", *r) == "b").expect("the bulk flow");
+        assert_eq!((number(flow, "size_bytes", row), text(&t, "protocol", row)), (3e6, "smoltcp".into()));
+        let (sent, says) = (number(flow, "sent_packets", row), number(flow, "stack_sent_packets", row));
+        assert!((sent - says).abs() <= 5.0, "{ends}: {sent} left, {says} in the words of the stack");
+        let mut recorded = told.clone();
+        recorded["record"] = json!({"sample": "100 ms", "events": "all"});
+        let again = run(&recorded);
+        for column in ["sent_packets", "received_bytes", "delay_p50_ns", "drops_packets"] {
+            let of = |t: &Tables| {
+                (0..flow.rows()).map(|r| number(table(t, "flow"), column, r).to_bits()).collect::<Vec<_>>()
+            };
+            assert_eq!(of(&again), of(&t), "{ends}: {column}");
+        }
+    }
 }
 
 #[test]

@@ -37,9 +37,13 @@ pub trait Stack: Send {
     fn state(&self) -> State;
     /// What may be sampled.
     fn probe(&self) -> Probe;
-    /// Bytes of the headers around each of its datagrams: IP and UDP.
+    /// Bytes of the headers around each of its datagrams: IP and UDP. None where they are whole packets.
     fn headers_bytes(&self) -> u16 {
         28
+    }
+    /// How many bytes of one of its datagrams are no headers: all, where the network does not look inside.
+    fn payload_of(&self) -> fn(&[u8]) -> usize {
+        <[u8]>::len
     }
     /// Reductions of the window since this was last asked, oldest first.
     fn cuts(&mut self, _out: &mut dyn FnMut(Cut)) {}
@@ -98,6 +102,8 @@ pub struct Probe {
     /// Packets that it has declared lost.
     pub lost_packets: Option<u64>,
     pub lost_bytes: Option<u64>,
+    /// Packets with data that it had sent before.
+    pub retransmitted_packets: Option<u64>,
     /// Reductions for loss or congestion marks.
     pub congestion_events: Option<u64>,
     pub timeouts: Option<u64>,

@@ -31,7 +31,7 @@ def audit(
         str,
         typer.Argument(
             metavar="BODY",
-            help="A law, a preset, a table such as '{ law = \"htcp\" }', a .toml or .py file, or a stack (quinn, noq).",
+            help="A law, a preset, a table such as '{ law = \"htcp\" }', a file, or a stack (quinn, noq, smoltcp).",
         ),
     ],
     case: Annotated[

@@ -11,7 +11,7 @@ from crosswind.core import KINDS, registry
 from crosswind.errors import InputError, did_you_mean
 from crosswind.table import Table
 
-PLURALS = {k if k == "undo" else f"{k}es" if k.endswith("s") else f"{k}s": k for k in KINDS}
+PLURALS = {k if k == "undo" else f"{k}es" if k.endswith("s") else f"{k}s": k for k in (*KINDS, "stack")}
 #: Characters of examples, so that a line of the table fits a terminal of 80.
 WIDTH = 50
 EPILOG = "Example: crosswind list queues   (all kinds: crosswind list)"
@@ -65,6 +65,10 @@ def entries(kind: str | None = None) -> list[dict[str, str]]:
     rows: list[dict[str, str]] = []
     if kind not in ("experiment", "experiments"):
         wanted = PLURALS.get(kind, kind) if kind else None
+        if wanted == "stack" and not any(r["kind"] == "stack" for r in registry()):
+            raise InputError(
+                "list", found=f"`{kind}`", expected="a build that has real stacks", hint="`make stacks` builds one"
+            )
         rows += [{"kind": r["kind"], "name": r["name"], "title": r["title"]} for r in registry(wanted)]
     if kind in (None, "experiment", "experiments"):
         from crosswind.reproduce.catalogue import registry as experiments  # loads matplotlib

@@ -149,6 +149,8 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "stack_sent_packets", Packets), "Packets that the stack says it has sent.", OWN),
     row((Flow, "stack_lost_packets", Packets), "Packets that the stack took for lost.", Source("RFC 9002")),
     row((Flow, "stack_lost_bytes", Bytes), "Bytes of the packets that the stack took for lost.", Source("RFC 9002")),
+    row((Flow, "stack_retransmitted_packets", Packets), "Packets with data that the stack had sent before.", OWN),
+    row((Flow, "stack_timeouts", Count), "Times that the retransmission timer of the stack ran out.", Source("RFC 6298")),
     row((Flow, "stack_congestion_events", Count), "Times that the stack told its controller of congestion.", Source("RFC 9002")),
     row((Flow, "stack_cwnd_bytes", Bytes), "Congestion window of the stack at the end.", Source("RFC 9002")),
     row((Flow, "stack_ssthresh_bytes", Bytes), "Slow start threshold of the stack at the end.", Source("RFC 9002")),

@@ -6,7 +6,7 @@ use crosswind_transport::stack::Maker;
 use serde_json::{Map, Value, json};
 
 /// Names that scenarios may use, whether or not this build has the stack.
-pub const KNOWN: [&str; 2] = ["quinn", "noq"];
+pub const KNOWN: [&str; 3] = ["quinn", "noq", "smoltcp"];
 
 /// What reads one that is built in.
 type Read = fn(&Value, &str) -> Result<(Value, Maker), ConfigError>;

@@ -71,6 +71,7 @@ pub(super) fn probe(c: &Connection, seen: &Seen) -> Probe {
         lost_packets: Some(seen.packets.lost.load(Ordering::Relaxed)),
         lost_bytes: Some(seen.packets.lost_bytes.load(Ordering::Relaxed)),
         congestion_events: Some(seen.packets.congestion_events.load(Ordering::Relaxed)),
+        retransmitted_packets: None,
         timeouts: None,
     }
 }

@@ -69,6 +69,7 @@ pub(super) fn probe(c: &Connection, Seen { packets: Packets, .. }: &Seen) -> Pro
         lost_packets: Some(path.lost_packets),
         lost_bytes: Some(path.lost_bytes),
         congestion_events: Some(path.congestion_events),
+        retransmitted_packets: None,
         timeouts: None,
     }
 }

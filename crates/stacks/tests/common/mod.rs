@@ -61,6 +61,8 @@ pub struct Little {
     is_busy: bool,
     armed: Vec<u64>,
     pub sent_packets: u64,
+    /// Of the data.
+    pub largest_bytes: usize,
     pub drops_packets: u64,
     pub marks_packets: u64,
     /// Over time, length, ECN and every byte of every datagram.
@@ -84,6 +86,7 @@ impl Little {
             queue: VecDeque::new(),
             is_busy: false,
             sent_packets: 0,
+            largest_bytes: 0,
             drops_packets: 0,
             marks_packets: 0,
             hash: 0xcbf2_9ce4_8422_2325,
@@ -164,6 +167,7 @@ impl Little {
             return self.at(at, What::Arrives { end: end - 1, data, ecn });
         }
         self.sent_packets += 1;
+        self.largest_bytes = self.largest_bytes.max(data.len());
         if self.queue.len() >= self.path.queue_packets
             || self.path.lose_every.is_some_and(|n| self.sent_packets.is_multiple_of(n))
         {
@@ -202,6 +206,9 @@ impl Little {
             let got = streams.read(stream);
             t.read += got.bytes;
             t.has_ended = got.is_end;
+            if t.has_ended {
+                streams.finish(stream);
+            }
             return got.bytes > 0 || got.is_end;
         }
         if !is_established {

@@ -18,7 +18,7 @@ from crosswind.scenario.quantity import parse
 from crosswind.suites.case import Table, merged
 from crosswind.suites.clauses.body import LAWS, Body, body_of
 from crosswind.suites.clauses.case import BASE, AuditCase, Bound, load
-from crosswind.suites.clauses.measure import OF_STACKS, QUANTITIES
+from crosswind.suites.clauses.measure import OF_NETWORK, OF_STACKS, QUANTITIES
 from crosswind.suites.clauses.trace import Trace, Values, traced
 from crosswind.suites.evaluate import Subject
 
@@ -108,8 +108,8 @@ def audit(
     """Examines a congestion control with its TCP before clauses of RFCs 5681, 6298, 8985, 9406, 9438, 9937 and others.
 
     `body`: as in `evaluate`: the name of a law or a preset, a `tcp` table or its text, a TOML file, a law of one's
-    own or the Python file that holds it; or a real stack, where the build has it: `quinn`, `noq-newreno`. `cases`:
-    ids, or the name of a document (`cubic`), all by default.
+    own or the Python file that holds it; or a real stack, where the build has it: `quinn`, `noq-newreno`, `smoltcp`.
+    `cases`: ids, or the name of a document (`cubic`), all by default.
     `seed` and `workers` are as in `run`; `progress` is told how many cases are done, and of how many.
 
     Raises InputError for a body or a case that does not exist, and for a table that the engine refuses.
@@ -162,9 +162,11 @@ def _why_not(case: AuditCase, body: Body, has: Mapping[str, str]) -> str:
             return f"{key} is {value}, not {' or '.join(patterns)}"
     if not body.is_stack:
         return ""
-    unseen = {b.quantity for b in (*case.given, *case.expect)} - OF_STACKS
-    if unseen:
+    quantities = {b.quantity for b in (*case.given, *case.expect)}
+    if unseen := quantities - OF_STACKS:
         return f"of a stack nobody sees {', '.join(sorted(unseen))}: it needs segments and acknowledgements of TCP"
+    if not body.shows_window and (unseen := quantities - OF_NETWORK):
+        return f"the stack does not show its window: nobody sees {', '.join(sorted(unseen))}"
     try:
         scenarios(case, body)["0"].validate()
     except InputError as e:

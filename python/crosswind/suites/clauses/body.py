@@ -12,7 +12,9 @@ from crosswind.suites.case import Table
 from crosswind.suites.evaluate import Makers, Subject, read
 
 #: Real stacks by the name of `transport.type`; a build without them says how to get one that has them.
-STACKS = ("quinn", "noq")
+STACKS = ("quinn", "noq", "smoltcp")
+#: Of these, those that do not show their windows.
+CLOSED = ("smoltcp",)
 #: What a stack calls a law -> its name here.
 LAWS = {"newreno": "reno"}
 
@@ -29,6 +31,10 @@ class Body:
     def is_stack(self) -> bool:
         return self.transport["type"] != "tcp"
 
+    @property
+    def shows_window(self) -> bool:
+        return self.transport["type"] not in CLOSED
+
     def laid(self, keys: Mapping[str, Any]) -> Table:
         """The transport with what a case demands of TCP, which is stronger. A stack always asks for ECN."""
         if not self.is_stack:
@@ -39,7 +45,7 @@ class Body:
 
 
 def body_of(one: Subject) -> Body:
-    """A law, a preset, a `tcp` table .. as in `evaluate`; or a stack: `quinn`, `noq-newreno`, `{ type = "quinn", .. }`.
+    """A law, a preset, a `tcp` table .. as in `evaluate`; or a stack: `quinn`, `smoltcp-reno`, `{ type = "noq" }`.
 
     Raises InputError for what is none of them.
     """

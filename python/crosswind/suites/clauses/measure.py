@@ -20,8 +20,10 @@ QUANTITIES: dict[str, Callable[..., Values]] = {
         wire.rtt, wire.repaired, wire.timer, wire.share, wire.lost_before, wire.recovery_train,
     )
 }  # fmt: skip
+#: What the network alone tells of a body: all that can be said of one that shows no window.
+OF_NETWORK = {"count", "train", "silence", "utilisation", "share"}
 #: What can be said of a stack, whose segments and acknowledgements nobody sees: its window, its datagrams, the network.
 OF_STACKS = {
     "cuts", "cut_ratio", "least_threshold", "window_change", "mean_window", "misfit", "plateau_slope", "convex",
-    "count", "train", "silence", "utilisation", "share",
+    *OF_NETWORK,
 }  # fmt: skip

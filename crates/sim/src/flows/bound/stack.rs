@@ -163,13 +163,14 @@ impl Foreign {
 
     fn transmit(&mut self, io: &mut EndIo<'_, '_>) -> u64 {
         let (before, headers, now) = (self.sent, self.stack.headers_bytes(), io.now());
+        let payload_of = self.stack.payload_of();
         let sent = &mut self.sent;
         self.stack.transmit(now, &mut |content, ecn| {
-            let payload = content.len() as u16;
+            let payload = payload_of(content) as u16;
             let mut p = Packet {
                 sent_at: now,
                 seq: *sent,
-                len: payload + headers,
+                len: content.len() as u16 + headers,
                 payload,
                 proto: Proto::UDP,
                 ..Packet::default()
@@ -312,6 +313,8 @@ impl Transport for Foreign {
             ("stack_sent_packets", p.sent_packets),
             ("stack_lost_packets", p.lost_packets),
             ("stack_lost_bytes", p.lost_bytes),
+            ("stack_retransmitted_packets", p.retransmitted_packets),
+            ("stack_timeouts", p.timeouts),
             ("stack_congestion_events", p.congestion_events),
         ] {
             if let Some(value) = value {

@@ -1,0 +1,273 @@
+//! One transfer between Crosswind's TCP and the kernel's over a link, byte for byte, and what is left of it.
+
+use crate::end::End;
+use crate::namespace::Namespace;
+use crate::opposite::{Capture, KERNEL, OWN, Opposite};
+use crate::transfer::{Does, Transfer};
+use crate::twin::Twin;
+use crosswind_base::{DropReason, Dur, Streams, Time};
+use crosswind_emu::driver::{Driver, Unwatched};
+use crosswind_emu::journal::Keep;
+use crosswind_emu::live::{Live, Settings, monotonic_ns};
+use crosswind_emu::network::Network;
+use crosswind_emu::spec::{self, EgressSpec, FlowPorts, Host, Route, Spec};
+use crosswind_emu::tun::{Tun, within};
+use crosswind_stacks::tcp::own::Counts;
+use crosswind_stacks::tcp::{Line, OwnTcp, Place};
+use crosswind_transport::stack::{Cut, Pattern, Role, Stack, State};
+use crosswind_transport::tcp::TcpParams;
+use rustix::net::sockopt::{Timeout, set_socket_timeout, set_tcp_congestion};
+use serde_json::{Value, json};
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Port at which whoever answers listens.
+const PORT: u16 = 9;
+/// Of the own host, where it opens.
+const OPENERS_PORT: u16 = 49_152;
+const DEVICE: &str = "cw0";
+/// Bytes of the largest packet of the device.
+pub const MTU_BYTES: usize = 1500;
+const READ_BYTES: usize = 1 << 16;
+
+/// Which way the data goes. Whoever sends it opens the connection.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Direction {
+    ToKernel,
+    FromKernel,
+}
+
+/// What is to be tried.
+pub struct Trial {
+    pub direction: Direction,
+    pub size_bytes: u64,
+    pub tcp: Arc<TcpParams>,
+    /// The kernel's congestion control where it sends, by its own name.
+    pub kernels_law: String,
+    /// The link from the sender of the data to its receiver, in the words of a scenario: `rate`, `delay` and what else it has.
+    pub link: Value,
+    pub queue: Value,
+    pub loss: Option<Value>,
+    /// Rate of the link in bit/s.
+    pub rate_bps: u64,
+    pub seed: u64,
+    /// So long at most.
+    pub limit: Dur,
+    pub capture: Option<Capture>,
+}
+
+/// What came out.
+#[derive(Debug)]
+pub struct Outcome {
+    /// Bytes that arrived, each of them the right one.
+    pub right_bytes: u64,
+    /// Why it is not all, if it is not.
+    pub failure: Option<String>,
+    pub elapsed: Dur,
+    pub drops_packets: u64,
+    pub losses_packets: u64,
+    /// Of the own sender.
+    pub retransmitted_packets: u64,
+    pub timeouts: u64,
+    pub cuts: Vec<Cut>,
+    pub counts: Counts,
+    pub captured_packets: u64,
+    /// By how much later than meant packets left the network and the stack was woken, 99th percentile: what the machine did.
+    pub late_p99: Dur,
+}
+
+fn spec(t: &Trial) -> Spec {
+    let forward = if t.direction == Direction::FromKernel { KERNEL } else { OWN };
+    let names = ["kernel", "own"];
+    let egress = |from: u32, to: u32| {
+        let has_data = from == forward;
+        let plain = json!({"type": "wire", "rate": t.link["rate"], "delay": t.link["delay"]});
+        EgressSpec {
+            link: "path".into(),
+            direction: if has_data { "forward" } else { "reverse" }.into(),
+            from: names[from as usize].into(),
+            to: names[to as usize].into(),
+            rate_bps: t.rate_bps,
+            body: if has_data { t.link.clone() } else { plain },
+            queue: if has_data { t.queue.clone() } else { json!({"type": "droptail", "limit": "10000 packets"}) },
+            loss: if has_data { t.loss.clone() } else { None },
+            holdups: Value::Null,
+            mtu_bytes: None,
+        }
+    };
+    Spec {
+        name: "opposite".into(),
+        seed: t.seed,
+        rep: 0,
+        hosts: names.map(|n| Host { name: n.into() }).to_vec(),
+        egresses: vec![egress(KERNEL, OWN), egress(OWN, KERNEL)],
+        routes: vec![Route { from: KERNEL, to: OWN, hops: vec![0] }, Route { from: OWN, to: KERNEL, hops: vec![1] }],
+        flow_ports: FlowPorts::default(),
+        flow_names: Default::default(),
+        gateway: None,
+        start: Default::default(),
+    }
+}
+
+fn address(host: u32, port: u16) -> SocketAddr {
+    SocketAddr::V4(SocketAddrV4::new(spec::v4_of(host as usize).into(), port))
+}
+
+/// The kernel's end, in a thread of its own: it sends the pattern, or compares what comes with it. Returns bytes that were right.
+#[expect(clippy::disallowed_methods, reason = "the kernel's TCP is what this is about")]
+fn kernels_end(t: &Trial, namespace: &str) -> io::Result<std::thread::JoinHandle<io::Result<u64>>> {
+    let (path, size, law) = (namespace.to_string(), t.size_bytes, t.kernels_law.clone());
+    // Nobody waits for ever for a peer that has gone.
+    let limit = Some(Duration::from_nanos(t.limit.0));
+    match t.direction {
+        Direction::ToKernel => {
+            let listener = within(Some(&path), || TcpListener::bind(address(KERNEL, PORT)))?;
+            set_socket_timeout(&listener, Timeout::Recv, limit)?;
+            Ok(std::thread::spawn(move || {
+                let (stream, _) = listener.accept()?;
+                stream.set_read_timeout(limit)?;
+                receive(stream)
+            }))
+        }
+        Direction::FromKernel => Ok(std::thread::spawn(move || {
+            let stream = within(Some(&path), || TcpStream::connect(address(OWN, PORT)))?;
+            set_tcp_congestion(&stream, &law)?;
+            stream.set_read_timeout(limit)?;
+            stream.set_write_timeout(limit)?;
+            send(stream, size)
+        })),
+    }
+}
+
+fn receive(mut stream: TcpStream) -> io::Result<u64> {
+    let (known, mut buffer, mut right) = (Pattern::default(), vec![0; READ_BYTES], 0);
+    loop {
+        let n = stream.read(&mut buffer)?;
+        if n == 0 {
+            return Ok(right);
+        }
+        if !known.matches(right, &buffer[..n]) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a wrong byte behind {right}")));
+        }
+        right += n as u64;
+    }
+}
+
+fn send(mut stream: TcpStream, size: u64) -> io::Result<u64> {
+    let (content, mut sent) = (Pattern::bytes(), 0);
+    while sent < size {
+        let from = Pattern::place(sent);
+        let piece = (size - sent).min(Pattern::stretch() as u64) as usize;
+        stream.write_all(&content[from..from + piece])?;
+        sent += piece as u64;
+    }
+    stream.shutdown(std::net::Shutdown::Write)?;
+    // The peer closes when it has all.
+    stream.read_to_end(&mut Vec::new())?;
+    Ok(sent)
+}
+
+impl Trial {
+    /// An own end at a host: it opens the connection and `sends`, or answers and receives.
+    fn end(&self, host: u32, tcp: &Arc<TcpParams>, sends: bool) -> End {
+        let iss = Streams::new(self.seed).named(&format!("host/{host}/iss")).bits() as u32;
+        let place = |of: u32, port| Place { address: spec::v4_of(of as usize), port };
+        let line = match sends {
+            true => Line::new(place(host, OPENERS_PORT), Some(place(KERNEL + OWN - host, PORT)), iss),
+            false => Line::new(place(host, PORT), None, iss),
+        };
+        let (role, does) = if sends { (Role::Client, Does::Sends) } else { (Role::Server, Does::Receives) };
+        End::new(OwnTcp::new(tcp.clone(), role, line), Transfer::new(does, self.size_bytes))
+    }
+
+    fn network(&self) -> io::Result<Network> {
+        Network::build(&spec(self), Keep::Fingerprint).map_err(|e| io::Error::other(e.to_string()))
+    }
+
+    /// Makes a namespace and a device, and runs it opposite the kernel.
+    pub fn run(mut self) -> io::Result<Outcome> {
+        let namespace = Namespace::new()?;
+        let tun = Tun::open(Some(&namespace.path()), DEVICE)?;
+        let [a, b, c, d] = spec::v4_of(KERNEL as usize);
+        namespace.raise(DEVICE, &format!("{a}.{b}.{c}.{d}/{}", spec::V4_PREFIX_BITS), MTU_BYTES)?;
+        let network = self.network()?;
+        let settings =
+            Settings { start_ns: monotonic_ns(), stop_at: Time::ZERO + self.limit, spin: None, mtu_bytes: MTU_BYTES };
+        let own = self.end(OWN, &self.tcp, self.direction == Direction::ToKernel);
+        let mut port = Opposite::new(Live::new(vec![tun], settings)?, own, self.capture.take());
+        let kernel = kernels_end(&self, &namespace.path())?;
+        port.open();
+        let mut nobody = Unwatched;
+        let mut driver = Driver::new(network, &mut nobody, Dur::ZERO);
+        let (end, _) = driver.run(&mut port);
+        let Opposite { live, own, capture, late_ns, .. } = port;
+        let late_p99 =
+            [&late_ns, &live.punctuality.lateness_ns].map(|h| Dur(h.quantile(0.99) as u64)).into_iter().max();
+        // Without its device the kernel's end fails, if it has not come to an end.
+        drop(live);
+        let kernels = kernel.join().unwrap_or_else(|_| Err(io::Error::other("the kernel's end broke off")));
+        let captured = capture.map(|c| c.finish()).transpose()?;
+        let right = match (self.direction, &kernels) {
+            (Direction::FromKernel, _) => own.transfer.read,
+            (Direction::ToKernel, Ok(bytes)) => *bytes,
+            (Direction::ToKernel, Err(_)) => 0,
+        };
+        let failure = match (own.stack.state(), kernels) {
+            (State::Failed(why), _) => Some(format!("own host: {why}")),
+            (_, Err(e)) => Some(format!("kernel: {e}")),
+            (State::Closed, Ok(_)) if right == self.size_bytes => None,
+            (state, Ok(_)) => Some(format!("{state:?}, {right} bytes")),
+        };
+        let captured_packets = captured.map_or(0, |(_, s)| s.written_packets);
+        Ok(Outcome {
+            right_bytes: right,
+            failure,
+            captured_packets,
+            late_p99: late_p99.unwrap_or_default(),
+            ..outcome(&driver.network, &own, end.at)
+        })
+    }
+
+    /// The same in virtual time with Crosswind's TCP at both ends; `kernels` are the parameters of the one in the kernel's place.
+    pub fn twin(&self, kernels: &Arc<TcpParams>) -> io::Result<Outcome> {
+        let to_kernel = self.direction == Direction::ToKernel;
+        let ends = [self.end(KERNEL, kernels, !to_kernel), self.end(OWN, &self.tcp, to_kernel)];
+        let mut port = Twin::new(ends, Time::ZERO + self.limit);
+        port.open(if to_kernel { OWN } else { KERNEL });
+        let mut nobody = Unwatched;
+        let mut driver = Driver::new(self.network()?, &mut nobody, Dur::ZERO);
+        let (end, _) = driver.run(&mut port);
+        let [kernel, own] = port.ends;
+        let (sender, receiver) = if to_kernel { (&own, &kernel) } else { (&kernel, &own) };
+        let right = receiver.transfer.read;
+        let failure = match (sender.stack.state(), receiver.stack.state()) {
+            (State::Closed, State::Closed) if right == self.size_bytes => None,
+            states => Some(format!("{states:?}, {right} bytes")),
+        };
+        Ok(Outcome { right_bytes: right, failure, ..outcome(&driver.network, sender, end.at) })
+    }
+}
+
+/// What the network and one end say.
+fn outcome(network: &Network, end: &End, until: Time) -> Outcome {
+    let on_links = [DropReason::LinkError, DropReason::Listed];
+    let lost = &network.losses.by_reason;
+    let losses_packets: u64 = lost.iter().flat_map(|row| on_links.map(|why| row[why as usize])).sum();
+    let all: u64 = lost.iter().flatten().sum();
+    let probe = end.stack.probe();
+    Outcome {
+        right_bytes: 0,
+        failure: None,
+        elapsed: end.transfer.closed_at.unwrap_or(until).since(Time::ZERO),
+        drops_packets: all - losses_packets,
+        losses_packets,
+        retransmitted_packets: probe.retransmitted_packets.unwrap_or(0),
+        timeouts: probe.timeouts.unwrap_or(0),
+        cuts: end.cuts.clone(),
+        counts: end.stack.counts(),
+        captured_packets: 0,
+        late_p99: Dur::ZERO,
+    }
+}
