@@ -155,6 +155,26 @@ class Browser:
             self.call("Input.dispatchMouseEvent", type="mouseMoved", buttons=1, x=x + width * p, **mouse)
         self.call("Input.dispatchMouseEvent", type="mouseReleased", clickCount=1, x=x + width * end, **mouse)
 
+    def downloaded(self, name: str) -> bytes:
+        """Waits until a file has been saved, whole, and returns it."""
+        path = self.downloads / name
+        end = time.monotonic() + WAIT_s
+        while time.monotonic() < end:
+            if path.exists() and not list(self.downloads.glob("*.crdownload")):
+                return path.read_bytes()
+            self.eval("0")
+            time.sleep(0.05)
+        raise AssertionError(f"{name} was not saved within {WAIT_s} s; {self.complaints}")
+
+    def look(self, width: int, height: int, scheme: str) -> None:
+        """Takes another width, height and scheme of colours; below 500 pixels it is a phone."""
+        phone = width < 500
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        drawn = "new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(true))))"
+        dark = "matchMedia('(prefers-color-scheme: dark)').matches"
+        self.until(f"screen.width === {width} && {dark} === {str(scheme == 'dark').lower()} && {drawn}", "another look")
+
     def screenshot(self, path: Path) -> None:
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": min(size["height"], 6000), "scale": 1}
