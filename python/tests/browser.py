@@ -22,7 +22,8 @@ QUIET = [
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-port=0"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"),
 ]
-WAIT_s = 30.0
+# A bound, and no pause: on a machine with other work a browser takes its time.
+WAIT_s = 120.0
 KEYS = {
     "Tab": ("Tab", 9, ""),
     "Enter": ("Enter", 13, "\r"),
@@ -48,6 +49,8 @@ class Browser:
         self.number = 0
         self.answers: dict[int, dict[str, Any]] = {}
         self.requests: list[str] = []
+        #: Names and ports of servers that a test means the page to ask.
+        self.ours: set[str] = set()
         self.complaints: list[str] = []
         self.downloads = folder / "downloads"
         self.loop.run_until_complete(self._connect(address))
@@ -173,7 +176,7 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
         drawn = "new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(true))))"
         dark = "matchMedia('(prefers-color-scheme: dark)').matches"
-        self.until(f"screen.width === {width} && {dark} === {str(scheme == 'dark').lower()} && {drawn}", "another look")
+        self.until(f"innerWidth === {width} && {dark} === {str(scheme == 'dark').lower()} && {drawn}", "another look")
 
     def screenshot(self, path: Path) -> None:
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]

@@ -74,7 +74,7 @@ def _member(name: str, names: set[str]) -> str:
 
 
 def spec_of(normal: Mapping[str, Any], link: str) -> dict[str, Any]:
-    """What a link is like, whether it stands in the scenario or a template makes it. `normal`: what `validate` gives."""
+    """What a link is like, whether it stands in the scenario or a template makes it. `normal`: as of `validate`."""
     if link in (own := normal.get("link", {})):
         return dict(own[link])
     made = normal["topology"]
