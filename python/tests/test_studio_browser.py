@@ -193,6 +193,20 @@ def test_all_charts_look_closer_together_and_their_axes_follow(page: Browser) ->
     assert page.eval(ends) == whole
 
 
+def test_the_graph_of_segments_looks_closer_with_keys(page: Browser) -> None:
+    frame = "document.querySelector('#sequence .frame')"
+    ends = f"[+{frame}.dataset.from, +{frame}.dataset.to]"
+    whole = page.eval(ends)
+    page.eval(f"{frame}.focus()")
+    page.key("+", 5)
+    page.until(f"{ends}[1] - {ends}[0] < {whole[1] - whole[0]} / 4", "a closer look")
+    before = page.eval(ends)
+    page.key("ArrowRight")
+    page.until(f"{ends}[0] > {before[0]}", "later")
+    page.key("0")
+    page.until(f"{ends}.join() === {json.dumps(whole)}.join()", "all of it again")
+
+
 def test_another_seed_is_one_click_and_the_same_seed_the_same_run(page: Browser) -> None:
     first = answered(page)
     table = page.eval("document.querySelector('#tables table').innerText")
