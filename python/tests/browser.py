@@ -22,7 +22,8 @@ QUIET = [
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--no-first-run", "--remote-debugging-port=0"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-extensions"),
 ]
-WAIT_s = 30.0
+# A bound, and no pause: on a machine with other work a browser takes its time.
+WAIT_s = 120.0
 KEYS = {
     "Tab": ("Tab", 9, ""),
     "Enter": ("Enter", 13, "\r"),
@@ -48,6 +49,8 @@ class Browser:
         self.number = 0
         self.answers: dict[int, dict[str, Any]] = {}
         self.requests: list[str] = []
+        #: Names and ports of servers that a test means the page to ask.
+        self.ours: set[str] = set()
         self.complaints: list[str] = []
         self.downloads = folder / "downloads"
         self.loop.run_until_complete(self._connect(address))
@@ -154,6 +157,26 @@ class Browser:
         for p in places:
             self.call("Input.dispatchMouseEvent", type="mouseMoved", buttons=1, x=x + width * p, **mouse)
         self.call("Input.dispatchMouseEvent", type="mouseReleased", clickCount=1, x=x + width * end, **mouse)
+
+    def downloaded(self, name: str) -> bytes:
+        """Waits until a file has been saved, whole, and returns it."""
+        path = self.downloads / name
+        end = time.monotonic() + WAIT_s
+        while time.monotonic() < end:
+            if path.exists() and not list(self.downloads.glob("*.crdownload")):
+                return path.read_bytes()
+            self.eval("0")
+            time.sleep(0.05)
+        raise AssertionError(f"{name} was not saved within {WAIT_s} s; {self.complaints}")
+
+    def look(self, width: int, height: int, scheme: str) -> None:
+        """Takes another width, height and scheme of colours; below 500 pixels it is a phone."""
+        phone = width < 500
+        self.call("Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=phone)
+        self.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+        drawn = "new Promise((f) => requestAnimationFrame(() => requestAnimationFrame(() => f(true))))"
+        dark = "matchMedia('(prefers-color-scheme: dark)').matches"
+        self.until(f"innerWidth === {width} && {dark} === {str(scheme == 'dark').lower()} && {drawn}", "another look")
 
     def screenshot(self, path: Path) -> None:
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import subprocess
@@ -41,36 +42,56 @@ start = { uniform = ["0 s", "1 s"] }
 workload = { type = "bulk" }
 tcp = { preset = "linux-6-cubic" }
 """
+BULK = 'workload = { type = "bulk" }\ntcp = { preset = "linux-6-cubic" }'
 # Keys of all charts, and the ends of their axes.
 DRAWN = "JSON.stringify([...document.querySelectorAll('.panel')].map((p) => [p.dataset.key, p.dataset.top]))"
 TEXT = "document.getElementById('text')"
 WRONG = "document.getElementById('status')?.className === 'wrong' && document.getElementById('status').textContent"
 
 
+# A studio that gives a run up after a second of computing.
+HASTY = """
+import sys
+from crosswind.cli import main
+from crosswind.studio import limits
+limits.Clock.__init__.__defaults__ = (1.0,)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@contextlib.contextmanager
+def served(*program: str) -> Iterator[str]:
+    """The address of a studio that runs meanwhile."""
+    command = [sys.executable, *program]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None
+        try:
+            line = process.stdout.readline()
+            found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", line)
+            assert found, line
+            yield found[0]
+        finally:
+            process.terminate()
+
+
 @pytest.fixture(scope="module")
 def studio(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     file = tmp_path_factory.mktemp("studio") / "two.toml"
     file.write_text(SCENARIO)
-    command = [sys.executable, "-m", "crosswind", "studio", str(file), "--no-browser"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
-        assert process.stdout is not None
-        line = process.stdout.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+/\S+/", line)
-        assert found, line
-        yield found[0]
-        process.terminate()
+    with served("-m", "crosswind", "studio", str(file), "--no-browser") as address:
+        yield address
 
 
 @pytest.fixture
 def page(studio: str, tmp_path: Path) -> Iterator[Browser]:
     browser = Browser(tmp_path)
     try:
+        browser.ours.add(urlsplit(studio).netloc)
         browser.go(studio)
         answered(browser)
         yield browser
         assert not browser.complaints, browser.complaints
-        ours = urlsplit(studio).netloc
-        elsewhere = [u for u in browser.requests if urlsplit(u).netloc not in ("", ours)]
+        elsewhere = [u for u in browser.requests if urlsplit(u).netloc not in ("", *browser.ours)]
         assert not elsewhere, "the page asked somebody else"
     finally:
         browser.close()
@@ -83,6 +104,13 @@ def answered(page: Browser, after: str = "") -> str:
         " && !document.body.classList.contains('busy') && document.body.dataset.answer"
     )
     return str(page.until(script, "an answer"))
+
+
+def link(page: Browser, studio: str, text: str) -> None:
+    """Goes to a link that holds a text, in a page of its own."""
+    packed = page.eval(f"import('./page/share.js').then((m) => m.pack({json.dumps(text)}, 1))")
+    page.go("about:blank")
+    page.go(studio + packed)
 
 
 def line(page: Browser, name: str) -> str:
@@ -156,15 +184,27 @@ def test_all_charts_look_closer_together_and_their_axes_follow(page: Browser) ->
     page.eval("document.querySelector('.panel[data-key=queue] .frame').focus()")
     page.key("End")
     page.key("+", 4)
-    page.until(f"JSON.stringify({ends}) !== {json.dumps(json.dumps(whole, separators=(',', ':')))}", "a closer look")
-    page.until("new Promise((f) => setTimeout(() => f(true), 300))")
-    closer = page.eval(ends)
-    spans = {(a, b) for _, a, b in closer}
-    assert len(spans) == 1 and next(iter(spans))[1] - next(iter(spans))[0] < whole[0][2] / 4, closer
+    spans = f"new Set({ends}.map(([, a, b]) => b - a))"
+    page.until(f"{spans}.size === 1 && Math.max(...{spans}) < {whole[0][2]} / 4", "a closer look at all charts")
+    assert len({(a, b) for _, a, b in page.eval(ends)}) == 1
     assert page.eval(DRAWN) != tops, "heights fit what is seen"
     page.key("0")
     page.until(f"{DRAWN} === {json.dumps(tops)}", "all of it again")
     assert page.eval(ends) == whole
+
+
+def test_the_graph_of_segments_looks_closer_with_keys(page: Browser) -> None:
+    frame = "document.querySelector('#sequence .frame')"
+    ends = f"[+{frame}.dataset.from, +{frame}.dataset.to]"
+    whole = page.eval(ends)
+    page.eval(f"{frame}.focus()")
+    page.key("+", 5)
+    page.until(f"{ends}[1] - {ends}[0] < {whole[1] - whole[0]} / 4", "a closer look")
+    before = page.eval(ends)
+    page.key("ArrowRight")
+    page.until(f"{ends}[0] > {before[0]}", "later")
+    page.key("0")
+    page.until(f"{ends}.join() === {json.dumps(whole)}.join()", "all of it again")
 
 
 def test_another_seed_is_one_click_and_the_same_seed_the_same_run(page: Browser) -> None:
@@ -185,28 +225,19 @@ def test_what_is_saved_holds_what_is_shown(page: Browser) -> None:
     page.eval("document.querySelector('.menu summary').click()")
     page.until("document.getElementById('export-table').options.length > 3")
     assert page.eval("document.getElementById('command').textContent").startswith("crosswind run ")
-    wanted = {
-        "save": "two.toml",
-        "save-csv": "run.csv",
-        "save-parquet": "run.parquet",
-        "save-svg": "two.svg",
-        "save-png": "two.png",
-    }
-    for button, name in wanted.items():
+    saved = {}
+    for button in ("save", "save-csv", "save-parquet", "save-svg", "save-png"):
         page.eval(f"document.getElementById('{button}').click()")
-        page.until("true")
-        path = page.downloads / name
-        for _ in range(400):
-            if path.exists() and path.stat().st_size:
-                break
-            page.until("new Promise((f) => setTimeout(() => f(true), 50))")
-        assert path.exists(), f"{button}: {page.eval('document.getElementById(`share`).innerText')}"
-    assert (page.downloads / "two.toml").read_text() == SCENARIO
-    assert (page.downloads / "two.svg").read_text().startswith("<?xml")
-    assert (page.downloads / "two.png").read_bytes().startswith(b"\x89PNG")
+        name = {"save": "two.toml", "save-csv": "run.csv", "save-parquet": "run.parquet"}.get(
+            button, f"two.{button[5:]}"
+        )
+        saved[button] = page.downloaded(name)
+    assert saved["save"].decode() == SCENARIO and saved["save-csv"].count(b"\n") == 2
+    assert saved["save-parquet"].startswith(b"PAR1") and saved["save-png"].startswith(b"\x89PNG")
+    assert saved["save-svg"].startswith(b"<?xml")
 
 
-def test_a_link_holds_the_scenario_and_a_damaged_or_hostile_one_only_says_so(page: Browser, studio: str) -> None:
+def test_a_link_holds_the_scenario_and_a_damaged_one_only_says_so(page: Browser, studio: str) -> None:
     before, hash_before = answered(page), page.until("location.hash")
     page.eval(
         f"(() => {{ const t = {TEXT}; t.value = t.value.replace('10 s', '7 s');"
@@ -214,28 +245,79 @@ def test_a_link_holds_the_scenario_and_a_damaged_or_hostile_one_only_says_so(pag
     )
     answered(page, before)
     page.until(f"location.hash !== {json.dumps(hash_before)}", "a link of the changed scenario")
-    link = page.eval("location.href")
+    address = page.eval("location.href")
     page.go("about:blank")
-    page.go(link)
+    page.go(address)
     answered(page)
     assert line(page, "duration") == 'duration = "7 s"'
     page.go("about:blank")
     page.go(f"{studio}#s=abcd")
     assert "damaged" in page.until(WRONG)
-    for change, reason in (
-        ("count = 1000000", "at most 2,000"),
-        ('workload = { type = "cbr", payload = "10 B", interval = "5 ns" }', "packets in 10 s"),
-    ):
-        text = (
-            SCENARIO.replace("count = 2", change)
-            if "count" in change
-            else SCENARIO.replace('workload = { type = "bulk" }\ntcp = { preset = "linux-6-cubic" }', change)
-        )
-        packed = page.eval(f"import('./page/share.js').then((m) => m.pack({json.dumps(text)}, 1))")
-        page.go("about:blank")
-        page.go(studio + packed)
-        said = page.until(WRONG)
-        assert reason in said, said
+
+
+HOSTILE = {
+    "a million flows": (("count = 2", "count = 1000000"), "at most 2,000 in the studio"),
+    "more than a run has": (
+        (BULK, 'workload = { type = "cbr", payload = "10 B", interval = "5 ns" }'),
+        "packets in 10 s",
+    ),
+    "no end": (('"10 s"', '"1000000 h"'), "at most 1000000 s"),
+    "markup for a flow": (
+        ("[flow.bulk]", '[flow."<img src=x onerror=document.title=1>"]'),
+        "a name of 1 to 64 characters",
+    ),
+    "markup for a node": (
+        ('to = "client"', 'to = "<script>document.title=1</script>"'),
+        "a name of 1 to 64 characters",
+    ),
+    "markup for a queue": (
+        ('"droptail"', '"<b onclick=document.title=1>droptail</b>"'),
+        "<b onclick=document.title=1>",
+    ),
+    "markup for a key": (("count = 2", '"<u>count</u>" = 2'), "<u>count</u>"),
+    "a file of this machine": (('delay = "20 ms"', 'trace = "/etc/passwd"'), "beside the scenario"),
+    "nested": (("count = 2", "count = " + "[" * 3000 + "]" * 3000), "hundreds deep"),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_link_does_nothing_but_fail_with_the_reason(page: Browser, studio: str, what: str) -> None:
+    (old, new), reason = HOSTILE[what]
+    assert old in SCENARIO
+    link(page, studio, SCENARIO.replace(old, new))
+    assert reason in page.until(WRONG)
+    assert page.eval("document.title") == "Crosswind studio"
+    assert (
+        page.eval("document.querySelectorAll('main img, main script, #status *, #text-error *, main b, main u').length")
+        == 0
+    )
+    # The page goes on: a text that is right runs.
+    page.eval(f"(() => {{ {TEXT}.value = {json.dumps(SCENARIO)}; {TEXT}.dispatchEvent(new Event('input')); }})()")
+    answered(page)
+    assert page.eval("document.querySelectorAll('.panel').length") == 6
+
+
+def test_names_that_mean_something_to_scripts_are_names_like_others(page: Browser, studio: str) -> None:
+    text = SCENARIO.replace("[flow.bulk]", "[flow.__proto__]").replace("[link.path]", "[link.constructor]")
+    link(page, studio, text.replace('"two"', '"tostring"').replace('"server"', '"valueof"'))
+    before = answered(page)
+    assert page.eval("document.querySelectorAll('.panel').length") == 6
+    page.eval(
+        "(() => { const e = document.querySelector('[data-path=\"flow.__proto__.count\"][data-part=exact]');"
+        " e.value = '3'; e.dispatchEvent(new Event('change')); })()"
+    )
+    answered(page, before)
+    assert line(page, "count") == "count = 3" and page.eval("({}).count") is None
+
+
+def test_a_run_that_would_not_end_is_given_up_and_the_page_goes_on(page: Browser) -> None:
+    with served("-c", HASTY, "studio", "--no-browser") as hasty:
+        page.ours.add(urlsplit(hasty).netloc)
+        link(page, hasty, SCENARIO.replace("5 Mbit/s", "100 Gbit/s").replace('"10 s"', '"900000 s"'))
+        assert "1 s of computing" in page.until(WRONG) and "shorter duration" in page.eval(WRONG)
+        short = SCENARIO.replace('"10 s"', '"2 s"')
+        page.eval(f"(() => {{ {TEXT}.value = {json.dumps(short)}; {TEXT}.dispatchEvent(new Event('input')); }})()")
+        answered(page)
 
 
 def test_a_lesson_asks_a_question_and_its_steps_run(page: Browser) -> None:
@@ -256,8 +338,7 @@ def test_a_lesson_asks_a_question_and_its_steps_run(page: Browser) -> None:
 
 @pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (1400, "dark"), (390, "light")])
 def test_the_lesson_on_l4s_shows_both_queues_and_their_marks_over_time(page: Browser, width: int, scheme: str) -> None:
-    page.call("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 500)
-    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
+    page.look(width, 900, scheme)
     before = answered(page)
     page.eval(
         "(() => { const s = document.getElementById('lesson'); s.value = 'l4s';"
@@ -304,6 +385,35 @@ def test_keys_that_fit_are_offered_and_taken_without_the_pointer(page: Browser) 
     page.until("!document.getElementById('offers').hidden")
     page.key("Escape")
     assert page.eval("document.getElementById('offers').hidden")
+
+
+def test_values_that_fit_are_offered_too_and_the_offers_follow_what_is_typed(page: Browser) -> None:
+    before = answered(page)
+    page.eval(
+        f"(() => {{ const t = {TEXT}; t.focus(); const at = t.value.indexOf('droptail');"
+        " t.setSelectionRange(at, at + 8); })()"
+    )
+    page.type("f")
+    offered = "[...document.querySelectorAll('#offers li')].map((l) => l.textContent)"
+    page.key("Space", modifiers=2)
+    offers = page.until(f"!document.getElementById('offers').hidden && {offered}")
+    assert {"fq", "fq-codel", "fq-pie"} <= {*offers} and all(o.startswith("f") for o in offers), offers
+    assert page.eval(f"document.getElementById({TEXT}.getAttribute('aria-activedescendant')).textContent") == offers[0]
+    page.type("q-c")
+    page.until(f"{offered}.join() === 'fq-codel'", "fewer offers")
+    page.key("Enter")
+    answered(page, before)
+    assert line(page, "queue") == 'queue = { type = "fq-codel", limit = "60 packets" }'
+    # A value that lacks its quotation marks gets them; that of a table inside of a table is known, too.
+    page.eval(
+        f"(() => {{ const t = {TEXT}; const at = t.value.indexOf('[flow') - 1; t.setSelectionRange(at, at); }})()"
+    )
+    page.type("reverse = { queue = { type = ")
+    page.key("Space", modifiers=2)
+    offers = page.until(f"!document.getElementById('offers').hidden && {offered}")
+    page.key("ArrowDown", offers.index("codel"))
+    page.key("Enter")
+    assert line(page, "reverse") == 'reverse = { queue = { type = "codel"'
 
 
 def test_a_run_that_is_held_is_compared_with_until_it_is_let_go(page: Browser) -> None:
@@ -361,10 +471,26 @@ def test_packets_move_in_slow_motion_when_asked(page: Browser) -> None:
     assert page.eval(dots) == "" and page.eval("document.getElementById('motion').ariaPressed") == "false"
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_an_accessibility_checker_finds_nothing(page: Browser, scheme: str) -> None:
-    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    page.eval("document.querySelector('.menu summary').click()")
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (1400, "dark"), (390, "light"), (390, "dark")])
+def test_an_accessibility_checker_finds_nothing_in_a_lesson_with_an_error_and_everything_open(
+    page: Browser, width: int, scheme: str
+) -> None:
+    page.look(width, 900, scheme)
+    before = answered(page)
+    page.eval(
+        "(() => { const s = document.getElementById('lesson'); s.value = 'l4s';"
+        " s.dispatchEvent(new Event('change')); })()"
+    )
+    answered(page, before)
+    page.eval(
+        f"(() => {{ const t = {TEXT}; t.value = t.value.replace('rate = \"40 Mbit', 'rate = \"40 Mbut');"
+        " t.dispatchEvent(new Event('input')); })()"
+    )
+    page.until(WRONG)
+    page.eval(f"(() => {{ const t = {TEXT}; t.focus(); t.setSelectionRange(0, 0); }})()")
+    page.key("Space", modifiers=2)
+    page.until("!document.getElementById('offers').hidden", "keys are offered")
+    page.eval("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     page.until("document.getElementById('export-table')?.options.length > 3")
     axe = Path(str(find_spec("axe_core_python").submodule_search_locations[0])) / "axe.min.js"  # type: ignore[union-attr,index]
     page.eval(axe.read_text(encoding="utf-8") + ";0")
@@ -396,11 +522,8 @@ def test_random_scenarios_are_shown_without_a_complaint(page: Browser) -> None:
 def test_it_fits_a_phone_reads_in_the_dark_and_names_what_can_be_operated(
     page: Browser, width: int, scheme: str
 ) -> None:
-    phone = width < 500
-    page.call("Emulation.setDeviceMetricsOverride", width=width, height=844, deviceScaleFactor=1, mobile=phone)
-    page.call("Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}])
-    page.until("new Promise((f) => setTimeout(() => f(true), 300))")
-    assert page.eval("document.documentElement.scrollWidth") <= width, "nothing stands outside of the page"
+    page.look(width, 844, scheme)
+    page.until(f"document.documentElement.scrollWidth <= {width}", "nothing stands outside of the page")
     ground = page.eval("getComputedStyle(document.body).backgroundColor")
     assert (sum(map(int, re.findall(r"\d+", ground)[:3])) < 150) == (scheme == "dark"), ground
     assert not page.unnamed()

@@ -15,6 +15,8 @@ from test_emulate import emulates, running, scenario  # noqa: F401  (fixtures)
 from crosswind.cli import main
 from crosswind.errors import EXIT_ENVIRONMENT
 
+LINE = "[...document.querySelectorAll('#live li')].map((e) => e.textContent).find((t) => t.startsWith('path/forward:'))"
+
 
 def test_without_an_emulation_it_says_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
@@ -42,6 +44,12 @@ def test_a_running_emulation_is_shown_and_changed_in_the_browser(running: int, t
             browser.type("path.rate=4 Mbit/s")
             browser.key("Enter")
             browser.until("document.getElementById('live').textContent.includes('4 Mbit/s')", "the change is noted")
+            browser.until(f"({LINE}).includes('rate 4 Mbit/s, delay 20 ms, ')", "the rate of this moment")
+            browser.eval("document.getElementById('live-text').value = ''")
+            browser.type("path/forward.delay=50 ms")
+            browser.key("Enter")
+            browser.until(f"({LINE}).includes('rate 4 Mbit/s, delay 50 ms, ')", "the delay of this moment")
+            assert "95 % waited" in browser.eval(LINE)
             browser.eval("document.getElementById('live-text').value = ''")
             browser.type("pth.rate=4 Mbit/s")
             browser.key("Enter")

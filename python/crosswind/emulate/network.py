@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, Any
@@ -13,6 +14,10 @@ from crosswind.emulate import processors
 from crosswind.emulate.hosts import Host
 from crosswind.errors import InputError
 from crosswind.scenario import Scenario
+from crosswind.scenario.topology import spec_of
+
+#: A change that was made, as the driver notes it; one that was refused says why behind it.
+_NOTE = re.compile(r"[\d.]+ s: ([\w-]+)(?:/(forward|reverse))? (\{.*\})")
 
 
 @dataclass
@@ -28,6 +33,7 @@ class Network:
     start_ns: int = 0
     stolen_before_s: float = 0.0
     drops_before: dict[str, int] = field(default_factory=dict)
+    normal: dict[str, Any] | None = None
 
     @staticmethod
     def build(scenario: Scenario, *, seed: int, rep: int = 0, reps: int = 1) -> Network:
@@ -112,7 +118,22 @@ class Network:
         seen: dict[str, Any] = json.loads(self.engine.view()) or {}
         if seen:
             seen["timeline"] = self.position(seen["time_ns"])
+            changes = [json.loads(m[3]) | {"of": (m[1], m[2])} for m in map(_NOTE.fullmatch, seen["notes"]) if m]
+            for v in seen["links"]:
+                v["delay"] = self._delay(v["link"], v["direction"], changes)
         return seen
+
+    def _delay(self, link: str, direction: str, changes: list[dict[str, Any]]) -> str:
+        """What a direction of a link delays packets by, as it is written; empty where no single time is."""
+        for change in reversed(changes):
+            if "delay" in change and change["of"] in ((link, None), (link, direction)):
+                return str(change["delay"])
+        if self.normal is None:
+            self.normal = self.scenario.validate()
+        spec = spec_of(self.normal, link)
+        back = spec.get("reverse")
+        way = back if direction == "reverse" and isinstance(back, dict) else spec
+        return str(way.get("delay", ""))
 
     def position(self, now_ns: int) -> dict[str, Any]:
         """Where on the timeline the run is: changes that are over, all changes, and the next one.

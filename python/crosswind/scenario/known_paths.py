@@ -34,6 +34,44 @@ def names_at(path: str) -> list[str]:
     return wrong[1] if wrong is not None else []
 
 
+def values_at(path: str) -> list[str]:
+    """The names that a key may have as its value, whatever its element is; empty where none are fixed."""
+    return _values(path, id(core()))
+
+
+@cache
+def _values(path: str, engine: int) -> list[str]:
+    whole = _whole(engine)
+    *above, last = path.split(".")
+    nodes = list(_plain(whole, whole, frozenset()))
+    for key in above:
+        nodes = [p for n in nodes for s in _below(n, key) for p in _plain(s, whole, frozenset())]
+    found = [v for n in nodes for s in _below(n, last) for v in _fixed(s, whole, frozenset())]
+    return sorted({v for v in found if isinstance(v, str)})
+
+
+def _fixed(node: Any, whole: Node, seen: frozenset[str]) -> Iterator[Any]:
+    """The values that a schema names one by one, references followed."""
+    if not isinstance(node, dict):
+        return
+    ref = str(node.get("$ref", ""))
+    if ref and ref not in seen:
+        yield from _fixed(_target(whole, ref), whole, seen | {ref})
+    yield from node.get("enum", ())
+    if "const" in node:
+        yield node["const"]
+    for some in ("anyOf", "oneOf", "allOf"):
+        for inner in node.get(some, ()):
+            yield from _fixed(inner, whole, seen)
+
+
+def _target(whole: Node, ref: str) -> Any:
+    target: Any = whole
+    for part in ref.removeprefix("#/").split("/"):
+        target = target[part]
+    return target
+
+
 @cache
 def _whole(_engine: int) -> Node:
     return schema()
@@ -75,10 +113,7 @@ def _plain(node: Any, whole: Node, seen: frozenset[str]) -> Iterator[Node]:
         return
     ref = str(node.get("$ref", ""))
     if ref and ref not in seen:
-        target: Any = whole
-        for part in ref.removeprefix("#/").split("/"):
-            target = target[part]
-        yield from _plain(target, whole, seen | {ref})
+        yield from _plain(_target(whole, ref), whole, seen | {ref})
     for some in ("anyOf", "oneOf", "allOf"):
         for inner in node.get(some, ()):
             yield from _plain(inner, whole, seen)

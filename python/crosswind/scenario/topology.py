@@ -6,7 +6,7 @@ Equal links of one group (`left-1`, `left-2`, ...) are drawn once with their num
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from html import escape
 from typing import TYPE_CHECKING, Any
@@ -59,7 +59,7 @@ def edges(scenario: Scenario) -> list[Edge]:
         grouped = a in many or b in many
         key = (_plain(link) if grouped else link, _plain(a) if a in many else a, _plain(b) if b in many else b)
         found.setdefault(key, []).append(link)
-    return [_edge(key, [_spec(normal, link) for link in members]) for key, members in found.items()]
+    return [_edge(key, [spec_of(normal, link) for link in members]) for key, members in found.items()]
 
 
 def _plain(name: str) -> str:
@@ -73,8 +73,8 @@ def _member(name: str, names: set[str]) -> str:
     return group if group != name and sum(_plain(n) == group for n in names) > 1 else name
 
 
-def _spec(normal: dict[str, Any], link: str) -> dict[str, Any]:
-    """What a link is like, whether it stands in the scenario or a template makes it."""
+def spec_of(normal: Mapping[str, Any], link: str) -> dict[str, Any]:
+    """What a link is like, whether it stands in the scenario or a template makes it. `normal`: as of `validate`."""
     if link in (own := normal.get("link", {})):
         return dict(own[link])
     made = normal["topology"]

@@ -88,7 +88,8 @@ class Studio:
             "tables": [{"title": t.title, "heads": t.heads, "rows": t.rows, "note": t.note} for t in tables_of(gauges)],
             "controls": controls(scenario, normal),
             "warnings": [*gauges.manifest["warnings"], *_left_out(asked.text)],
-            "command": self.command(scenario, asked.seed),
+            "command": (command := self.command(scenario, asked.seed)),
+            "file": Path(shlex.split(command)[2]).name,
             "packets": int(gauges.runs()["packets"].sum()),
             "ms": round((time.perf_counter() - began) * 1e3),
         }
@@ -193,7 +194,8 @@ def _recorded(scenario: Scenario, normal: Mapping[str, Any], flow: str) -> Scena
     record: dict[str, Any] = {"record.series": None}
     if scenario.get("record.sample") is None:
         duration = network.seconds(normal.get("duration")) or 1.0
-        record["record.sample"] = f"{max(1000, round(duration / POINTS * 1e9))} ns"
+        points = min(POINTS, limits.most_samples(scenario))
+        record["record.sample"] = f"{max(1000, round(duration / points * 1e9))} ns"
     group = flow.rpartition("-")[0] if flow.rpartition("-")[2].isdigit() else flow
     normal_flow = normal.get("flow", {})
     events = normal.get("record", {}).get("events", [])
@@ -208,7 +210,8 @@ def _recorded(scenario: Scenario, normal: Mapping[str, Any], flow: str) -> Scena
 def _left_out(text: str) -> list[str]:
     scenario = Scenario.from_toml(text)
     named = [path for path in limits.WRITES if scenario.get(path) is not None]
-    return [f"{path} is left out here: `crosswind run` writes that file" for path in named]
+    swept = ["[sweep] is left out here: `crosswind sweep` varies what it names"] if scenario.sweep else []
+    return [*swept, *(f"{path} is left out here: `crosswind run` writes that file" for path in named)]
 
 
 def _differences(old: Any, new: Any, at: str = "") -> list[tuple[str, str | None]]:

@@ -22,6 +22,8 @@ def look(number: int | None) -> dict[str, Any]:
             "name": f"{v['link']}/{v['direction']}",
             "rate_bps": v["rate_bps"],
             "sent_bytes": v["sent_bytes"],
+            "delay": v.get("delay", ""),
+            "waited_p95_s": v["queue_delay_p95_ns"] / 1e9,
             "queue_packets": v["queue_packets"],
             "queue_bytes": v["queue_bytes"],
             "drops": v["drops_packets"],

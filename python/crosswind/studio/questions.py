@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from crosswind.errors import InputError
-from crosswind.scenario.known_paths import names_at
+from crosswind.scenario.known_paths import names_at, values_at
 from crosswind.studio import exports, limits, live, motion
 from crosswind.studio.answer import Asked, Studio
 
@@ -43,13 +43,13 @@ def _differs(studio: Studio) -> Question:
 
 
 def _complete(_studio: Studio) -> Question:
-    """The names that may stand at a place of the file."""
+    """The names that may stand at a place of the file: keys, or with `value` what the key there may have."""
 
     def answer(told: Any) -> dict[str, Any]:
         path = told.get("path")
         if not isinstance(path, str) or len(path) > 200:
             raise InputError("studio", path="path", found="no path", expected="a dotted path")
-        return {"names": names_at(path)}
+        return {"names": values_at(path) if told.get("value") is True else names_at(path)}
 
     return answer
 

@@ -89,10 +89,11 @@ def _rows(rows: pl.DataFrame, panel: Panel) -> pl.DataFrame:
     if panel.of == "flow":
         return found
     every = found["entity"].unique().to_list()
+    divided = {e[:at] for e in every for at, c in enumerate(e) if c == "/"}
     wanted = {
         "link": lambda e: not re.search(CLASS, e),
         "class": lambda e: bool(re.search(CLASS, e)),
-        "leaf": lambda e: not any(other.startswith(f"{e}/") for other in every),
+        "leaf": lambda e: e not in divided,
     }[panel.of]
     return found.filter(pl.col("entity").is_in([e for e in every if wanted(e)]) & pl.col("y").is_finite())
 

@@ -197,7 +197,8 @@ const KINDS = { line: ["#0072B2", 0], send: ["#8b93a1", 2], retransmit: ["#D55E0
 export class Sequence {
   constructor(box) {
     this.box = box;
-    this.frame = element("div", { className: "frame" });
+    this.frame = element("div", { className: "frame", tabIndex: 0, role: "group" });
+    this.frame.addEventListener("keydown", (e) => this.press(e));
     this.said = element("p", { className: "note" });
     box.append(this.said, this.frame);
     whenColoursChange(() => this.show(this.shown));
@@ -212,7 +213,7 @@ export class Sequence {
     this.u = null;
     if (!shown?.series.length) { this.said.textContent = "No segments were recorded: choose a flow over TCP."; return; }
     const counts = shown.series.filter((s) => s.count).map((s) => `${s.count} ${s.name}`).join(", ");
-    this.said.textContent = `Flow ${shown.flow}: ${counts || "nothing sent"}. Drag to look closer, double-click to see all.`;
+    this.said.textContent = `Flow ${shown.flow}: ${counts || "nothing sent"}. Drag to look closer, double-click to see all; keys: +, −, arrows, 0.`;
     const top = shown.series.reduce((m, s) => s.y.reduce((n, v) => Math.max(n, v), m), 1);
     const [factor, unit] = fitting("B", top);
     const data = uPlot.join(shown.series.map((s) => [rising(s.x), s.y.map((v) => v / factor)]));
@@ -223,11 +224,20 @@ export class Sequence {
       if (s.kind === "line") return { label: s.name, stroke: colour, width: 1.2, spanGaps: true, paths: uPlot.paths.stepped({ align: 1 }), points: { show: false } };
       return { label: s.name, stroke: colour, paths: () => null, points: { show: true, size, fill: colour, width: 0 } };
     });
-    this.frame.setAttribute("role", "img");
-    this.frame.setAttribute("aria-label", this.said.textContent);
+    this.frame.setAttribute("aria-label", `Segment by segment. ${this.said.textContent}`);
     this.u = new uPlot({ ...this.size(), series: [{ label: "time (s)" }, ...series], scales: { x: { time: false } },
       axes: [{ ...axis, size: 30, values: (u, v) => v.map((t) => `${t} s`) }, { ...axis, label: `sequence number (${unit})`, labelSize: 20, labelFont: "11px system-ui, sans-serif", size: 56 }],
-      legend: { live: false } }, data, this.frame);
+      hooks: { draw: [(u) => Object.assign(this.frame.dataset, { from: u.scales.x.min, to: u.scales.x.max })] }, legend: { live: false } }, data, this.frame);
+  }
+
+  press(e) {
+    if (!this.u || e.ctrlKey || e.metaKey || e.altKey) return;
+    const { min, max } = this.u.scales.x, x = this.u.data[0], wide = max - min;
+    const [from, to] = { "+": [min + wide / 6, max - wide / 6], "=": [min + wide / 6, max - wide / 6], "-": [min - wide / 4, max + wide / 4],
+      ArrowRight: [min + wide / 8, max + wide / 8], ArrowLeft: [min - wide / 8, max - wide / 8], 0: [x[0], x.at(-1)] }[e.key] ?? [];
+    if (from === undefined) return;
+    e.preventDefault();
+    this.u.setScale("x", { min: Math.max(x[0], from), max: Math.min(x.at(-1), to) });
   }
 }
 

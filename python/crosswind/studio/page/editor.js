@@ -4,8 +4,9 @@ import { $, ask, element, later } from "./dom.js";
 export class Editor {
   constructor(changed) {
     this.area = $("text");
-    this.bad = null;
-    this.area.addEventListener("input", () => { this.number(); this.hideOffers(); });
+    this.bad = this.offered = null;
+    // What is offered follows what is typed.
+    this.area.addEventListener("input", () => { this.number(); if (this.offered) this.complete(false); });
     this.area.addEventListener("input", later(450, () => changed(this.area.value)));
     this.area.addEventListener("scroll", () => { $("gutter").scrollTop = this.area.scrollTop; });
     this.area.addEventListener("keydown", (e) => this.press(e));
@@ -39,30 +40,38 @@ export class Editor {
     this.number();
   }
 
-  // The dotted path of the table that the cursor stands in, and the word before it.
+  // The dotted path of what the cursor stands in, the word before it, and for a value the mark that it still needs.
   where() {
     const before = this.area.value.slice(0, this.area.selectionStart);
     const lines = before.split("\n");
     const line = lines.at(-1);
     const heads = lines.map((l) => /^\s*\[+([^\]]+)\]/.exec(l)?.[1].trim()).filter(Boolean);
-    const inside = /([\w.-]+)\s*=\s*\{[^}]*$/.exec(line)?.[1];
+    const inside = [];
+    for (const [, key] of line.matchAll(/([\w.-]+)\s*=\s*\{|\}/g)) { if (key) inside.push(key); else inside.pop(); }
     const word = /[\w-]*$/.exec(line)[0];
-    if (/^\s*\[+[^\]]*$/.test(line)) return { path: /^\s*\[+(.*?)\.?[\w-]*$/.exec(line)[1], word };
-    return { path: [heads.at(-1), inside].filter(Boolean).join("."), word };
+    if (/^\s*\[+[^\]]*$/.test(line)) return { path: /^\s*\[+(.*?)\.?[\w-]*$/.exec(line)[1], word, mark: "" };
+    const value = /([\w.-]+)\s*=\s*("?)([^"={}[\]]*)$/.exec(line);
+    const path = [heads.at(-1), ...inside, value?.[1]].filter(Boolean).join(".");
+    return value ? { path, word: value[3], mark: value[2] ? "" : '"', value: true } : { path, word, mark: "" };
   }
 
-  async complete() {
-    const { path, word } = this.where();
-    const { names } = await ask("complete", { path }).catch(() => ({ names: [] }));
+  // `takes`: a single name that fits is written at once.
+  async complete(takes = true) {
+    const { path, word, mark, value = false } = this.where(), asked = this.offered = {};
+    const { names } = await ask("complete", { path, value }).catch(() => ({ names: [] }));
+    if (this.offered !== asked) return;
     const fitting = names.filter((n) => n.startsWith(word) && n !== word).slice(0, 40);
-    if (fitting.length === 1) { this.insert(fitting[0].slice(word.length)); return; }
+    const take = (n) => this.insert(mark + n.slice(word.length) + mark);
+    if (fitting.length === 1 && takes) { take(fitting[0]); return; }
     const box = $("offers");
+    box.setAttribute("aria-label", value ? "Values that fit here" : "Keys that fit here");
     box.replaceChildren(...fitting.map((n, i) => element("li", { role: "option", tabIndex: -1, id: `offer-${i}`, textContent: n, "aria-selected": String(i === 0),
-      onclick: () => { this.insert(n.slice(word.length)); this.area.focus(); } })));
+      onclick: () => { take(n); this.area.focus(); } })));
     box.hidden = !fitting.length;
+    if (fitting.length) this.area.setAttribute("aria-activedescendant", "offer-0"); else this.hideOffers();
   }
 
-  hideOffers() { $("offers").hidden = true; }
+  hideOffers() { this.offered = null; $("offers").hidden = true; this.area.removeAttribute("aria-activedescendant"); }
 
   insert(text) { this.hideOffers(); this.area.setRangeText(text, this.area.selectionStart, this.area.selectionEnd, "end"); this.area.dispatchEvent(new Event("input")); }
 
@@ -75,7 +84,9 @@ export class Editor {
     if (step) {
       e.preventDefault();
       all[now].setAttribute("aria-selected", "false");
-      all[(now + step + all.length) % all.length].setAttribute("aria-selected", "true");
+      const next = all[(now + step + all.length) % all.length];
+      next.setAttribute("aria-selected", "true");
+      this.area.setAttribute("aria-activedescendant", next.id);
     } else if (e.key === "Enter" || e.key === "Tab") { e.preventDefault(); all[now].click(); }
     else if (e.key === "Escape") { e.preventDefault(); this.hideOffers(); }
   }

@@ -45,7 +45,7 @@ export function follow(charts) {
 function show(charts, looks, said) {
   const now = looks.at(-1), names = [...new Set(looks.flatMap((l) => l.links.map((v) => v.name)))].sort();
   $("status").textContent = `${now.time_s.toFixed(1)} s`;
-  said.replaceChildren(...now.links.map((v) => element("li", { textContent: `${v.name}: ${v.rate_bps ? `rate ${written(v.rate_bps, "bit/s")}, ` : ""}${v.queue_packets} packets in the queue, ${v.drops} dropped, ${v.lost} lost, ${v.marks} marked` })),
+  said.replaceChildren(...now.links.map((v) => element("li", { textContent: `${v.name}: ${v.rate_bps ? `rate ${written(v.rate_bps, "bit/s")}, ` : ""}${v.delay ? `delay ${v.delay}, ` : ""}${v.queue_packets} packets in the queue, ${v.drops} dropped, ${v.lost} lost, ${v.marks} marked; so far 95 % waited ${written(v.waited_p95_s, "s")} at most` })),
     ...now.notes.map((n) => element("li", { textContent: `changed at ${n}` })));
   if (looks.length < 3) return;
   const x = looks.slice(1).map((l) => l.time_s);

@@ -106,7 +106,8 @@ const differs = later(700, async () => {
 });
 
 const changes = {};
-const sendChanges = later(60, () => { const all = { ...changes }; for (const k of Object.keys(changes)) delete changes[k]; run({ changes: all }); });
+// What is moved while a run is under way waits together (`run`), so the first move need not wait for a second one.
+const sendChanges = later(0, () => { const all = { ...changes }; for (const k of Object.keys(changes)) delete changes[k]; run({ changes: all }); });
 function change(path, value) { changes[path] = value; sendChanges(); }
 
 function open(text, fresh = true, given = null) { editor.set(text); charts.places.clear(); charts.hidden.clear(); state.flow = ""; state.anchor = null; run({ text, fresh, seed: given }); }

@@ -59,7 +59,7 @@ export function sheet(box, now) {
     document.body.append(a); a.click(); a.remove();
   };
   box.replaceChildren(
-    element("div", { className: "row" }, press("Save scenario (TOML)", () => offer(`${now().name}.toml`, new Blob([now().text], { type: "application/toml" })), "save")),
+    element("div", { className: "row" }, press("Save scenario (TOML)", () => offer(now().file, new Blob([now().text], { type: "application/toml" })), "save")),
     element("div", { className: "row" }, "Charts as shown:", press("SVG", () => figure("svg"), "save-svg"), press("PNG", () => figure("png"), "save-png")),
     element("div", { className: "row" }, "Table", table, press("CSV", () => data("csv"), "save-csv"), press("Parquet", () => data("parquet"), "save-parquet")),
     element("div", {}, "The same on the command line:", command, press("Copy", (b) => copied(b, command.textContent))),
