@@ -48,7 +48,9 @@ def compare_sequences(case: Case, expected: Reference, got: Outcome) -> Comparis
         late = next(i for i, (a, b) in enumerate(pairs) if abs(a.time_us - b.time_us) > TICK_US)
         remark = f"transmission {late + 1} is {(pairs[late][1].time_us - pairs[late][0].time_us) / 1000:+.3f} ms off"
     elif counts != (expected.retransmitted_packets, expected.timeouts):
-        remark = f"{counts[0]} resent, {counts[1]} timeouts; ns-2: {expected.retransmitted_packets}, {expected.timeouts}"
+        remark = (
+            f"{counts[0]} resent, {counts[1]} timeouts; ns-2: {expected.retransmitted_packets}, {expected.timeouts}"
+        )
     else:
         return Comparison(case, "same", largest, len(expected.sequence), expected.timeouts, "")
     verdict: Verdict = "explained" if case.expect else "differs"

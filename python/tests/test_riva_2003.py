@@ -307,7 +307,10 @@ def test_replications_are_compared_metric_by_metric() -> None:
 
 def test_a_last_segment_that_is_sent_again_carries_the_byte_of_its_fin() -> None:
     sizes, again = [292_000, 46_720, 46_720, 292_000], [(3, 3 * 1448), (1, 384), (2, 1448 + 384), (0, 0)]
-    rows = [{"size_bytes": s, "retransmitted_packets": n, "retransmitted_bytes": b} for s, (n, b) in zip(sizes, again, strict=True)]
+    rows = [
+        {"size_bytes": s, "retransmitted_packets": n, "retransmitted_bytes": b}
+        for s, (n, b) in zip(sizes, again, strict=True)
+    ]
     assert pl.DataFrame(rows).select(measures._fin_bytes()).to_series().to_list() == [0, 1, 1, 0]
 
 

@@ -1,4 +1,4 @@
-"""HyStart++ beside standard slow start: what its authors measured, half of the bytes sent again and fewer timeouts."""
+"""HyStart++ beside standard slow start: what its authors measured, half of the retransmissions, fewer timeouts."""
 
 from typing import Any
 
@@ -24,9 +24,11 @@ def _scenario(slow_start: str, rtt_ms: int) -> Scenario:
 
 
 def _total(slow_start: str, rtt_ms: int) -> tuple[float, float, float]:
-    """Bytes sent again, timeouts and time of six transfers."""
+    """Bytes retransmitted, timeouts and time of six transfers."""
     flows = run(_scenario(slow_start, rtt_ms), reps=6).flows()
-    again, timeouts, time = (float(flows[c].to_numpy().sum()) for c in ("resent_bytes", "timeouts", "elapsed_ns"))
+    again, timeouts, time = (
+        float(flows[c].to_numpy().sum()) for c in ("retransmitted_bytes", "timeouts", "elapsed_ns")
+    )
     return again, timeouts, time
 
 

@@ -26,7 +26,7 @@ fn capture(path: &str) -> io::Result<PcapngWriter<Box<dyn Write + Send>>> {
 
 fn show(name: &str, o: &Outcome) {
     println!(
-        "{name:8} {} B in {:.3} s, {} drops, {} sent again, {} timeouts, late by {:.2} ms (p99){}",
+        "{name:8} {} B in {:.3} s, {} drops, {} retransmitted, {} timeouts, late by {:.2} ms (p99){}",
         o.right_bytes,
         o.elapsed.as_secs_f64(),
         o.drops_packets,

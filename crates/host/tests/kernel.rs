@@ -55,7 +55,7 @@ fn complete(t: Trial) -> Outcome {
     let what = format!("{:?}", t.direction);
     let out = t.run().expect("the machine can do it");
     eprintln!(
-        "{what}: {size} B in {:.2} s, {} drops, {} lost, {} sent again, {} timeouts, {} cuts, late by {:.2} ms (p99)",
+        "{what}: {size} B in {:.2} s, {} drops, {} lost, {} retransmitted, {} timeouts, {} cuts, late by {:.2} ms (p99)",
         out.elapsed.as_secs_f64(),
         out.drops_packets,
         out.losses_packets,

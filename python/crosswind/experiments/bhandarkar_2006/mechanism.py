@@ -195,7 +195,9 @@ def _grown(r: Results) -> float:
 
 
 def _same_slow_start(r: Results) -> bool:
-    traces = [r.events(f"slow start {p}", "one", "send", "retransmit").select("time_ns", "seq", "kind") for p in PROTOCOLS]
+    traces = [
+        r.events(f"slow start {p}", "one", "send", "retransmit").select("time_ns", "seq", "kind") for p in PROTOCOLS
+    ]
     first = [r.events(f"slow start {p}", "one", "recovered") for p in PROTOCOLS]
     until = min((int(f["time_ns"][0]) for f in first if f.height), default=1_500_000_000)
     cut = [t.filter(pl.col("time_ns") <= until) for t in traces]

@@ -48,7 +48,9 @@ def load(r: Results, configuration: str) -> npt.NDArray[np.float64]:
         some = e.filter((pl.col("end") == end) & pl.col("kind").is_in(list(kinds)))
         return np.searchsorted(np.sort(some["time_ns"].to_numpy() / 1e9), at)
 
-    return (passed("sender", "send", "retransmit") - passed("receiver", "receive") - passed("sender", "drop")).astype(float)
+    return (passed("sender", "send", "retransmit") - passed("receiver", "receive") - passed("sender", "drop")).astype(
+        float
+    )
 
 
 @measured

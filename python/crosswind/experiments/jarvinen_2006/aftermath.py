@@ -70,7 +70,7 @@ class Connection:
 
 
 def needless_retransmissions(events: pl.DataFrame) -> tuple[int, int]:
-    """How many retransmissions were needless, and how many of them followed a spurious timeout before its recovery ended."""
+    """How many retransmissions were needless, and how many followed a spurious timeout before its recovery ended."""
     data = pl.col("kind").is_in(["send", "retransmit", *FATES]) & (pl.col("len") > 0)
     own = pl.when(pl.col("kind") == "receive").then(pl.lit("receiver")).otherwise(pl.lit("sender"))
     kept = events.filter((data | pl.col("kind").is_in(["timeout", "ack"])) & (pl.col("end") == own))

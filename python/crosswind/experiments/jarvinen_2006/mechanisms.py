@@ -132,7 +132,11 @@ def _peer() -> dict[str, Scenario]:
     """A page over the slow line: the browser repeats its request while the server's first flight is under way."""
 
     def page(label: str, retransmissions: str) -> Scenario:
-        tcp = {"preset": "enhanced-linux-2.4", "initial_window_segments": 4, "frto_peer_retransmissions": retransmissions}
+        tcp = {
+            "preset": "enhanced-linux-2.4",
+            "initial_window_segments": 4,
+            "frto_peer_retransmissions": retransmissions,
+        }
         one = single(label, 1, {**SLOW, "reverse": {"rate": "1 kbit/s"}}, tcp)
         flow = {**one.data["flow"][FLOW], "workload": {"type": "page", "body": "6432 B", "objects": 0}}
         return one.with_({"flow": {"page": flow}})

@@ -43,7 +43,9 @@ def _tell_overshoot(s: Scene) -> dict[str, float]:
         "learnt_s": learnt,
         "blind_s": learnt - drop,
         "drops": sum(t <= done for t in s.times_s("BL", "bulk-1", "drop")),
-        "last_retransmission_s": max((t for t in s.times_s("BL", "bulk-1", "retransmit") if t <= done), default=float("nan")),
+        "last_retransmission_s": max(
+            (t for t in s.times_s("BL", "bulk-1", "retransmit") if t <= done), default=float("nan")
+        ),
     }
 
 

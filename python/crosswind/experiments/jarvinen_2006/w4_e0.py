@@ -67,7 +67,9 @@ def _first_retransmission_dropped(r: Results) -> npt.NDArray[np.bool_]:
         first = next((i for i, x in enumerate(rows) if x[0] == "retransmit" and x[3] > 0), None)
         if first is not None:
             _, flow, seq, _ = rows[first]
-            fate = next((x[0] for x in rows[first + 1 :] if x[0] in ("drop", "retransmit") and x[1:3] == (flow, seq)), "")
+            fate = next(
+                (x[0] for x in rows[first + 1 :] if x[0] in ("drop", "retransmit") and x[1:3] == (flow, seq)), ""
+            )
             hits.append(fate == "drop")
     needed(hits, "nothing was retransmitted after the stream had started")
     return np.array(hits)

@@ -69,7 +69,7 @@ METRICS = definitions(__file__)
 
 
 def _fin_bytes() -> pl.Expr:
-    """How often the last segment, which carries the FIN, was retransmitted: a FIN counts as a byte in the source's traces.
+    """How often the last segment, with the FIN, was retransmitted: a FIN counts as a byte in the source's traces.
 
     All segments but the last are full, so that packets and bytes retransmitted tell it.
     """
