@@ -93,7 +93,7 @@ fn spec(t: &Trial) -> Spec {
             body: if has_data { t.link.clone() } else { plain },
             queue: if has_data { t.queue.clone() } else { json!({"type": "droptail", "limit": "10000 packets"}) },
             loss: if has_data { t.loss.clone() } else { None },
-            holdups: Value::Null,
+            delayers: Value::Null,
             mtu_bytes: None,
         }
     };
