@@ -44,6 +44,7 @@ mod tests {
         "spurious_episodes",
         "spurious_timeouts",
         "stack_congestion_events",
+        "stack_timeouts",
         "syn_spurious_timeouts",
         "syn_timeouts",
         "timeouts",
