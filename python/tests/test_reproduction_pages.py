@@ -138,3 +138,13 @@ def test_pages_are_made_of_what_lies_in_several_folders(tmp_path: Path) -> None:
     assert main(arguments) == 0
     text = (tmp_path / "pages/smith-2024.md").read_text(encoding="utf-8")
     assert "former readings, engine of now" in text and "## smith-2024/b" in text
+    # A study is run bit by bit: what is kept stays until it is run again, and no first look replaces it.
+    left("three/a", "smith-2024/a", "main", 30, "quick")
+    left("three/c", "smith-2024/c", "main", 10)
+    assert main(["scoreboard", str(tmp_path / "three"), "--pages", str(tmp_path / "pages")]) == 0
+    text = (tmp_path / "pages/smith-2024.md").read_text(encoding="utf-8")
+    assert all(f"## smith-2024/{e}" in text for e in "abc")
+    kept = tmp_path / "pages/results/smith-2024"
+    names = sorted(p.parent.relative_to(kept).as_posix() for p in kept.rglob("claims.json"))
+    assert names == ["a", f"a/{FORMER}", "b", "c"]
+    assert json.loads((kept / "a/manifest.json").read_text())["size"] == "full"

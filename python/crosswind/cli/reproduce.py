@@ -31,7 +31,6 @@ from crosswind.cli.shared import (
     print_table,
     there_already,
 )
-from crosswind.core import version
 from crosswind.errors import EXIT_DONE, EXIT_FAILED, InputError
 from crosswind.reproduce.claims import MEANING, columns, tally
 from crosswind.run.progress import Bar
@@ -93,7 +92,6 @@ def reproduce(
     chosen = catalogue.find(name)
     _contradictions(("--quick", quick, "--reps", reps), ("--variants", variants, "--variant", variant))
     _contradictions(("--set", bool(assign), "--pages", pages))
-    began = time.monotonic()
     files = formats_of(formats)
     plan = Plan(
         reps=reps,
@@ -117,8 +115,8 @@ def reproduce(
         else _several(chosen, base, plan, json)
     )
     if into := pages or (PAGES if name.strip() == "all" and not assign else None):
-        by = f"`{command_line()}` (Crosswind {version()}; {time.monotonic() - began:.0f} s of wall time)"
-        reproduction.write(made.rows, made.readings, into, lambda _: by)
+        where = (out or base / chosen[0].id) if len(chosen) == 1 else base
+        reproduction.refresh([where], into, [e.id for e in chosen])
     if json:
         print_json(made.rows)
     elif made.runs_before:

@@ -38,7 +38,7 @@ def make(
     places = folders or [Path("out")]
     found = gather(places)
     if pages is not None:
-        for page in reproduction.write(found.rows, found.readings, pages, found.made):
+        for page in reproduction.refresh(places, pages):
             print(page)
     if json:
         print_json(found.rows)

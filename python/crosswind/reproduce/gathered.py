@@ -6,8 +6,8 @@ Studies can be run at separate times and into separate folders, and another read
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,11 @@ from crosswind.reproduce.catalogue import of_study
 from crosswind.reproduce.readings import MAIN, MAIN_TITLE, Reading
 
 Rows = list[dict[str, Any]]
+#: What is kept of a manifest: how the claims were made.
+KEPT = (
+    *("experiment", "variant", "code_version", "created", "seed", "reps", "size", "wall_s", "warnings", "packets"),
+    "reading",
+)
 
 
 @dataclass
@@ -28,12 +33,43 @@ class Gathered:
     seconds: dict[str, float] = field(default_factory=dict)
     first_looks: list[str] = field(default_factory=list)
 
+    def of(self, studies: Collection[str]) -> Gathered:
+        """The same without other studies."""
+        rows = [r for r in self.rows if str(r["experiment"]).split("/")[0] in studies]
+        return replace(self, rows=rows)
+
     def made(self, study: str) -> str:
         """By what the results of a study were made, for the head of its page."""
         seconds = sum(s for name, s in self.seconds.items() if name.split("/")[0] == study)
         short = [name for name in self.first_looks if name.split("/")[0] == study]
+        missing = [name for name in of_study(f"{study}/") if name not in self.seconds]
         by = f"`crosswind reproduce` (Crosswind {', '.join(sorted(self.versions))}; {seconds:.0f} s of runs)"
-        return by + (f", **not at full length: {', '.join(short)}**" if short else "")
+        by += f", **not at full length: {', '.join(short)}**" if short else ""
+        return by + (f", **not run: {', '.join(missing)}**" if missing else "")
+
+
+def keep(folders: Sequence[Path], into: Path, only: Collection[str] = ()) -> list[str]:
+    """Keeps claims and how they were made, of all that lies below some folders or of `only` these experiments.
+
+    A study need not be run in one go: what is kept of an experiment stays until it is run again. Returns the names of
+    the experiments. Raises InputError for claims that cannot be read.
+    """
+    kept = []
+    for folder in folders:
+        for file in sorted(folder.rglob("claims.json")):
+            rows, m = _read(file), _read(file.with_name("manifest.json"))
+            name, variant = str(m["experiment"]), str(m["variant"])
+            if not rows or any(r.get("changed") for r in rows) or (only and name not in only):
+                continue
+            place = into / name if variant == MAIN else into / name / variant
+            before = place / "manifest.json"
+            if m.get("size") != "full" and before.is_file() and _read(before).get("size") == "full":
+                continue  # a first look says less than what is there
+            place.mkdir(parents=True, exist_ok=True)
+            for part, data in (("claims", rows), ("manifest", {k: m[k] for k in KEPT if k in m})):
+                (place / f"{part}.json").write_text(json.dumps(data, separators=(",", ":")) + "\n", encoding="utf-8")
+            kept.append(name)
+    return kept
 
 
 def gather(folders: Sequence[Path]) -> Gathered:

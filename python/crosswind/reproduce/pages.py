@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import datetime
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from crosswind.reproduce import before, catalogue
+from crosswind.reproduce import before, catalogue, gathered
 from crosswind.reproduce.claims import MEANING, tally
 from crosswind.reproduce.claims.tally import distinct, in_order, study_of
 from crosswind.reproduce.readings import Reading, beside, comparison, tallies
 from crosswind.table import Table
 
 SCORES = "scores.json"
+#: Claims and how they were made, an experiment a folder: pages are written from it.
+KEPT_IN = "results"
 PARTS_SHOWN = 6
 JUDGED = ("pass", "consistent", "unclear", "fail")
 CAUSES = {
@@ -34,6 +36,17 @@ FIRST = (
     "against the printed values alone, so an order counts by its sign without an interval."
 )
 Row = Mapping[str, Any]
+
+
+def refresh(folders: Sequence[Path], pages: Path, only: Collection[str] = ()) -> list[Path]:
+    """Keeps what lies in some folders (of `only` these experiments) in `results`, and writes the pages of its studies.
+
+    A page is written from all that is kept of its study. Raises InputError as `gather` does.
+    """
+    kept = gathered.keep(folders, pages / KEPT_IN, only)
+    studies = {name.split("/")[0] for name in kept}
+    found = gathered.gather([pages / KEPT_IN] if kept else folders).of(studies)
+    return write(found.rows, found.readings, pages, found.made)
 
 
 def write(
