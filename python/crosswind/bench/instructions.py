@@ -32,7 +32,7 @@ REPETITIONS = (20_000, 60_000)
 #: Drop-tail first: the others are compared with it.
 QUEUES_OF_ALL = (*QUEUES, *MODERN)
 # Reno first: the others are compared with it.
-SENDERS = ("reno", "linux-6", "linux-6-cubic", "linux-6-bbr", "bbr3", "prague")
+SENDERS = ("reno", "reno-paced", "linux-6", "linux-6-cubic", "linux-6-bbr", "bbr3", "prague")
 QUEUES_OF_SENDERS = ("droptail", "dualpi2")
 # As the engine is built (`tools/rustflags.sh`), on any machine. Callgrind knows no AVX-512.
 FLAGS = "-C llvm-args=-inline-threshold=1000 -C target-cpu=x86-64-v3"

@@ -57,7 +57,7 @@ def bench(
         list[str] | None,
         typer.Option(
             help="Only this queue: droptail, red; codel, cobalt, fq-codel, fq-pie, fq, drr, pie, pi2,"
-            " dualpi2, cake, blue, sfb, sfq."
+            " dualpi2, cake, blue, sfb, sfq, htb, trace."
         ),
     ] = None,
     only: Annotated[list[str] | None, typer.Option(help=f"Parts to run: {', '.join(PARTS)}. Repeatable.")] = None,

@@ -71,6 +71,8 @@ pub enum BenchSender {
     /// Reno with SACK, as the RFCs recommend.
     #[default]
     Reno,
+    /// The same, paced as Linux paces with the queue `fq`.
+    RenoPaced,
     #[serde(rename = "linux-6")]
     Linux6,
     #[serde(rename = "linux-6-cubic")]
@@ -87,7 +89,7 @@ impl BenchSender {
     /// The presets of its groups of flows.
     fn presets(self) -> &'static [&'static str] {
         match self {
-            BenchSender::Reno => &["rfc"],
+            BenchSender::Reno | BenchSender::RenoPaced => &["rfc"],
             BenchSender::Linux6 => &["linux-6"],
             BenchSender::Linux6Cubic => &["linux-6-cubic"],
             BenchSender::Linux6Bbr => &["linux-6-bbr"],
@@ -237,12 +239,16 @@ impl BenchSpec {
     fn tcp(&self, preset: &str) -> Value {
         let window_segments = 4 * self.limit_packets() + 100;
         let buffer = (window_segments * 2000).max(64 << 20);
-        json!({
+        let mut tcp = json!({
             "preset": preset, "mss": "1000 B",
             "delayed_ack": if self.acks == Acks::EverySecond { "200 ms" } else { "0 s" },
             "receive_buffer": format!("{buffer} B"),
             "window_limit_segments": window_segments
-        })
+        });
+        if self.sender == BenchSender::RenoPaced {
+            tcp["pacing"] = "linux".into();
+        }
+        tcp
     }
 
     fn flow(&self, preset: &str) -> Value {
