@@ -126,7 +126,7 @@ def navigation() -> list[dict[str, object]]:
         return [{"All elements": "reference/index.md"}, *({k: v} for k, v in kinds.items())]
 
     checks = sorted(p.name for p in PAGES.glob("validation*.md"))
-    evidence = (*checks, "performance.md", "speed.md", "look-ahead.md")
+    evidence = (*checks, "readings-of-riva-2003.md", "performance.md", "speed.md", "look-ahead.md")
     menu: list[dict[str, object]] = [
         {"Start": [{"Crosswind": "index.md"}, *some("tutorial.md", "gallery.md")]},
         {"How to": [*folder("how-to"), *some("how-to-add.md")]},
