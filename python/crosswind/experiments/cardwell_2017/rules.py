@@ -108,7 +108,7 @@ def _bounded(r: Results) -> float:
 
 CLAIMS: dict[str, Any] = {
     "CA5": {
-        "gain 1.5, no search": _knee(1.5, "off"),
+        "1.5, no search": _knee(1.5, "off"),
         "gain 1.25, no search": _knee(1.25, "off"),
         "gain 1.5": _knee(1.5, "on"),
         "gain 1.25": _knee(1.25, "on"),

@@ -6,6 +6,7 @@ of two; and the same side of 2:1, unless the printed ratio lies between 1.7 and 
 """
 
 import csv
+import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -152,9 +153,11 @@ def _book() -> Book:
     text = load(sorted(DATA.glob("claims*.toml")))
     made = {r.id: (_entry(r, "one flow beside one"), "pairs.csv") for r in PAIRS}
     made |= {r.id: (_entry(r, "several flows beside several"), "groups.csv") for r in GROUPS}
-    # A data file may say why a row fails.
-    entries = dict(text.entries) | {id: e | dict(text.entries.get(id, {})) for id, (e, _) in made.items()}
-    return Book(entries, dict(text.files) | {id: file for id, (_, file) in made.items()})
+    for group in tomllib.loads((DATA / "causes.toml").read_text(encoding="utf-8"))["group"]:
+        for id in group["rows"]:
+            made[id][0].update(cause=group["cause"], because=group["because"])
+    entries = {id: e for id, (e, _) in made.items()} | dict(text.entries)
+    return Book(entries, {id: file for id, (_, file) in made.items()} | dict(text.files))
 
 
 def chosen(rows: Iterable[Row], **wanted: Any) -> list[Row]:
