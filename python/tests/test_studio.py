@@ -28,7 +28,7 @@ from crosswind.cli import main
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_ENVIRONMENT, BlockedError, InputError, MissingExtraError
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
-from crosswind.studio import differences, exports, lessons, limits, motion, questions, server
+from crosswind.studio import differences, exports, limits, motion, questions, server
 from crosswind.studio.answer import Asked, Studio, SupersededError
 from crosswind.studio.edit import changed
 
@@ -334,19 +334,6 @@ def test_the_command_does_the_same(tmp_path: Path, monkeypatch: Any, change: tup
     assert flows["goodput_bps"].to_list() == studio.runs(told["key"]).flows()["goodput_bps"].to_list()
 
 
-def test_ten_flows_over_50_mbit_s_for_30_s_take_little_computing() -> None:
-    studio = Studio()
-    text = lessons.first()
-    assert all(part in text for part in ('duration = "30 s"', "count = 10", 'rate = "50 Mbit/s"'))
-    took = []
-    for rate in (50, 48, 52):
-        began = time.process_time()
-        studio.answer(Asked(text, {"link.bottleneck.rate": f"{rate} Mbit/s"}))
-        took.append(time.process_time() - began)
-    # Two runs side by side, and what is made of them: within half a second on two processors without other work.
-    assert min(took) < 0.8, took
-
-
 def test_what_differs_is_said_with_its_interval() -> None:
     old = Scenario.from_toml(TEXT)
     told = differences.told(changed(old, {"link.path.rate": "10 Mbit/s"}), old, 1)
@@ -376,7 +363,7 @@ def test_keys_that_fit_are_offered() -> None:
     assert {"preset", "law"} <= {*complete({"path": "flow.bulk.tcp"})["names"]}
     assert "duration" in complete({"path": ""})["names"]
     kinds = complete({"path": "link.path.reverse.queue.type", "value": True})["names"]
-    assert {"droptail", "red", "codel", "dualpi2", "cake"} <= {*kinds}
+    assert {"droptail", "codel", "dualpi2", "cake"} <= {*kinds}
     assert {"off", "classic", "accurate"} <= {*complete({"path": "flow.bulk.tcp.ecn", "value": True})["names"]}
     assert {"linux-6", "prague"} <= {*complete({"path": "flow.bulk.tcp.preset", "value": True})["names"]}
     for path in ("duration", "link.path.rate", "nothing.of.this", ""):
