@@ -199,3 +199,15 @@ def test_every_test_that_the_page_on_rfc_9331_names_is_there() -> None:
     law = "".join(f.read_text(encoding="utf-8") for f in (ROOT / "crates/transport/src/tcp/law/prague").glob("*.rs"))
     tapes = {f.name for f in (ROOT / "crates/transport/tests/tapes").glob("*.tape")}
     assert [n for n in sorted(named) if n not in tapes and f"fn {n}(" not in law] == []
+
+
+def test_the_page_on_queues_names_every_queue_and_keys_that_there_are() -> None:
+    page = (ROOT / "docs/how-to/queues.md").read_text(encoding="utf-8")
+    rows = [[c.strip() for c in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| `")]
+    keys = {r["name"]: {p.split(".")[0] for p in r["params"]["properties"]} for r in registry("queue")}
+    named = {q: set(re.findall(r"`(\w+)", row[2])) for row in rows for q in re.findall(r"`([\w-]+)`", row[0])}
+    assert set(named) == set(keys)
+    for row in rows:
+        queues = re.findall(r"`([\w-]+)`", row[0])
+        there = set().union({"quantum"}, *(keys[q] for q in queues))
+        assert set(re.findall(r"`(\w+)", row[2])) <= there, queues
