@@ -236,6 +236,7 @@ impl Metrics for Cells<'_> {
             put(format!("{what}_mean_ns"), h.mean());
             put(format!("{what}_p50_ns"), h.quantile(0.5));
             put(format!("{what}_p95_ns"), h.quantile(0.95));
+            put(format!("{what}_p99_ns"), h.quantile(0.99));
             put(format!("{what}_max_ns"), if empty { f64::NAN } else { h.max() as f64 });
         } else if let Some(what) = name.strip_suffix("_bytes") {
             put(format!("{what}_p95_bytes"), h.quantile(0.95));

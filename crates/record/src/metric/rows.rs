@@ -195,7 +195,7 @@ pub const METRICS: &[Metric] = &[
     row((Flow, "ipdv_max_ns", Ns), "Largest delay variation.", VARIATION),
     row((Flow, "ipdv_undefined_packets", Packets), "Consecutive pairs of packets of a burst whose delay variation is undefined, because one of them did not arrive.", VARIATION),
     row((Flow, "ipdv_over_20ms_ratio", Ratio), "Share of the delay variations that exceed 20 ms in either direction.", THESIS),
-    row((Flow, "jitter_mean_ns", Ns), "Jitter of a stream: mean difference, in size, of the delays of packets that arrive one after the other.", Source("RFC 3550 section 6.4.1, before smoothing")),
+    row((Flow, "jitter_mean_ns", Ns), "Jitter: mean difference, in size, of the delays of packets that arrive one after the other.", Source("RFC 3550 section 6.4.1, before smoothing")),
     row((Flow, "loss_runs", Count), "How often one or more consecutive packets of a stream did not arrive.", LOSS_PATTERN),
     row((Flow, "loss_run_mean_packets", Packets), "Mean number of consecutive packets that did not arrive.", LOSS_PATTERN),
     row((Flow, "loss_run_p50_packets", Packets), "Median number of consecutive packets that did not arrive.", LOSS_PATTERN),

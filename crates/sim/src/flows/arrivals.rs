@@ -20,6 +20,7 @@ pub struct Arrivals {
     pub dropped_retransmissions: DroppedRetransmissions,
     /// One-way delay of packets with payload.
     pub delay_ns: Histogram,
+    pub jitter: Jitter,
     /// Bytes with headers, without retransmissions of what was first sent before `count_from`.
     pub counted_bytes: u64,
     pub count_from: u64,
@@ -27,6 +28,30 @@ pub struct Arrivals {
     pub freshness: Option<Box<Freshness>>,
     /// Of datagrams.
     pub heard: Option<Box<Heard>>,
+}
+
+/// Differences of the delays of packets that arrive one after the other, in size; RFC 3550 (section 6.4.1) smooths them.
+#[derive(Default, Debug)]
+pub struct Jitter {
+    /// Of the packet that arrived last.
+    delay: Option<Dur>,
+    sum_ns: u64,
+    differences: u64,
+}
+
+impl Jitter {
+    #[inline]
+    fn note(&mut self, delay: Dur) {
+        if let Some(before) = self.delay.replace(delay) {
+            self.sum_ns += delay.0.abs_diff(before.0);
+            self.differences += 1;
+        }
+    }
+
+    /// Their mean; NaN before the second packet.
+    pub fn mean_ns(&self) -> f64 {
+        self.sum_ns as f64 / self.differences as f64
+    }
 }
 
 /// Which packets came in time.
@@ -95,6 +120,13 @@ impl Heard {
 }
 
 impl Arrivals {
+    /// A packet took so long.
+    #[inline]
+    pub fn record_delay(&mut self, delay: Dur) {
+        self.delay_ns.record(delay.0);
+        self.jitter.note(delay);
+    }
+
     /// A packet with data arrives at the end that measures them; `false` at the other.
     pub fn hear(&mut self, p: &Packet, now: Time) -> bool {
         let Some(rx) = self.heard.as_mut().and_then(|h| h.data.as_mut()) else { return false };
@@ -102,7 +134,7 @@ impl Arrivals {
             if let Some(f) = &mut self.freshness {
                 f.count(p, now);
             }
-            self.delay_ns.record(now.since(p.sent_at).0);
+            self.record_delay(now.since(p.sent_at));
             self.counted_bytes += u64::from(p.len);
         }
         true

@@ -52,6 +52,7 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
     quantiles(&mut row, "delay", &rx.arrivals().delay_ns);
     row.float("delay_p25_ns", rx.arrivals().delay_ns.quantile(0.25))
         .float("delay_p75_ns", rx.arrivals().delay_ns.quantile(0.75))
+        .float("jitter_mean_ns", rx.arrivals().jitter.mean_ns())
         .float("simultaneous_Bps", w.simultaneous.rate_of(flow));
     match ends {
         Ends::Tcp(tx, rx) => {
@@ -142,8 +143,7 @@ fn datagrams(row: &mut Row<'_>, tx: &Other, rx: &Receiver) {
         .float("ipdv_p75_ns", v.quantile(0.75))
         .float("ipdv_max_ns", max)
         .int("ipdv_undefined_packets", pairs.saturating_sub(v.count()))
-        .float("ipdv_over_20ms_ratio", share(rx.variations_over_mark, v.count()))
-        .float("jitter_mean_ns", rx.jitter_mean_ns());
+        .float("ipdv_over_20ms_ratio", share(rx.variations_over_mark, v.count()));
     for (name, n) in DELAY_COLUMNS.iter().zip(rx.delays_over_marks) {
         row.float(name, share(n, rx.packets));
     }

@@ -39,25 +39,6 @@ pub struct Receiver {
     pub variations_over_mark: u64,
     /// How many packets took longer than each of [`DELAY_MARKS`].
     pub delays_over_marks: [u64; DELAY_MARKS.len()],
-    jitter: Jitter,
-}
-
-/// Differences of the delays of packets that arrive one after the other, in size; RFC 3550 (section 6.4.1) smooths them.
-#[derive(Default, Debug)]
-struct Jitter {
-    /// Of the packet that arrived last.
-    delay: Option<Dur>,
-    sum_ns: u64,
-    differences: u64,
-}
-
-impl Jitter {
-    fn note(&mut self, delay: Dur) {
-        if let Some(before) = self.delay.replace(delay) {
-            self.sum_ns += delay.0.abs_diff(before.0);
-            self.differences += 1;
-        }
-    }
 }
 
 impl Default for Receiver {
@@ -73,7 +54,6 @@ impl Default for Receiver {
             variation_ns: LinearHistogram::new(VARIATION_RESOLUTION_NS),
             variations_over_mark: 0,
             delays_over_marks: [0; DELAY_MARKS.len()],
-            jitter: Jitter::default(),
         }
     }
 }
@@ -93,7 +73,6 @@ impl Receiver {
         self.out_of_order_packets += u64::from(may_precede);
         self.highest = self.highest.max(Some(p.seq));
         let delay = now.since(p.sent_at);
-        self.jitter.note(delay);
         for (n, mark) in self.delays_over_marks.iter_mut().zip(DELAY_MARKS) {
             *n += u64::from(delay > mark);
         }
@@ -106,11 +85,6 @@ impl Receiver {
         }
         self.recent[p.seq as usize % REMEMBERED] = mine;
         true
-    }
-
-    /// Mean difference of the delays of packets that arrive one after the other, in size; NaN before the second.
-    pub fn jitter_mean_ns(&self) -> f64 {
-        self.jitter.sum_ns as f64 / self.jitter.differences as f64
     }
 
     /// Number of the highest datagram that arrived.

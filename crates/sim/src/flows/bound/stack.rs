@@ -253,7 +253,7 @@ impl Transport for Foreign {
         a.packets += 1;
         a.bytes += u64::from(p.len);
         a.counted_bytes += u64::from(p.len);
-        a.delay_ns.record(now.since(p.sent_at).0);
+        a.record_delay(now.since(p.sent_at));
     }
 
     fn delivered(&self) -> Option<u64> {

@@ -98,7 +98,7 @@ impl Transport for Connection {
             return;
         }
         if p.payload > 0 {
-            a.delay_ns.record(now.since(p.sent_at).0);
+            a.record_delay(now.since(p.sent_at));
         }
         let known = p.payload > 0 && self.rx.has(p.seq, p.seq + p.payload as u64);
         a.unnecessary_retransmissions += u64::from(known);

@@ -113,7 +113,7 @@ impl Transport for Udp {
         a.bytes += u64::from(p.len);
         a.note_wait(ext);
         if !a.hear(p, now) {
-            a.delay_ns.record(now.since(p.sent_at).0);
+            a.record_delay(now.since(p.sent_at));
             a.record_answer(now.since(p.cause));
         }
     }
