@@ -179,6 +179,11 @@ fn captured(t: Trial, to: &Path) -> Outcome {
     complete(Trial { capture: Some(PcapngWriter::new(file, options).expect("a capture")), ..t })
 }
 
+#[expect(clippy::disallowed_methods, reason = "a capture is a file")]
+fn remove(file: &Path) {
+    std::fs::remove_file(file).expect("it was there");
+}
+
 fn tshark(file: &Path, words: &[&str]) -> Option<String> {
     let checks = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"];
     let out = Command::new("tshark").arg("-r").arg(file).args(checks).args(words).output().ok()?;
@@ -203,6 +208,6 @@ fn tshark_reads_the_captures_without_a_warning() {
         if let Some(syns) = tshark(&file, &["-Y", "tcp.flags.syn == 1", "-T", "fields", "-e", "tcp.options"]) {
             assert_eq!(syns.lines().filter(|l| !l.is_empty()).count(), 2, "both SYNs have options: {syns}");
         }
-        std::fs::remove_file(&file).expect("it was there");
+        remove(&file);
     }
 }
