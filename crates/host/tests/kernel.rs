@@ -74,12 +74,13 @@ fn twenty_megabytes_go_either_way_byte_for_byte() {
     let Some(_turn) = turn() else { return };
     for law in ["cubic", "reno"] {
         let out = complete(trial(Direction::ToKernel, 20 * MB, &json!({"preset": "linux-6", "law": law})));
-        assert!(out.drops_packets > 0 && !out.cuts.is_empty(), "the queue has overflowed");
+        assert!(out.late_p99 > LATE_MAX || (out.drops_packets > 0 && !out.cuts.is_empty()), "the queue has overflowed");
     }
     for law in ["cubic", "reno"] {
         let t =
             Trial { kernels_law: law.into(), ..trial(Direction::FromKernel, 20 * MB, &json!({"preset": "linux-6"})) };
-        assert!(complete(t).drops_packets > 0, "the queue has overflowed");
+        let out = complete(t);
+        assert!(out.late_p99 > LATE_MAX || out.drops_packets > 0, "the queue has overflowed");
     }
 }
 
