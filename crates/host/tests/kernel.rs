@@ -74,12 +74,13 @@ fn twenty_megabytes_go_either_way_byte_for_byte() {
     let Some(_turn) = turn() else { return };
     for law in ["cubic", "reno"] {
         let out = complete(trial(Direction::ToKernel, 20 * MB, &json!({"preset": "linux-6", "law": law})));
-        assert!(out.drops_packets > 0 && !out.cuts.is_empty(), "the queue has overflowed");
+        assert!(out.late_p99 > LATE_MAX || (out.drops_packets > 0 && !out.cuts.is_empty()), "the queue has overflowed");
     }
     for law in ["cubic", "reno"] {
         let t =
             Trial { kernels_law: law.into(), ..trial(Direction::FromKernel, 20 * MB, &json!({"preset": "linux-6"})) };
-        assert!(complete(t).drops_packets > 0, "the queue has overflowed");
+        let out = complete(t);
+        assert!(out.late_p99 > LATE_MAX || out.drops_packets > 0, "the queue has overflowed");
     }
 }
 
@@ -179,6 +180,11 @@ fn captured(t: Trial, to: &Path) -> Outcome {
     complete(Trial { capture: Some(PcapngWriter::new(file, options).expect("a capture")), ..t })
 }
 
+#[expect(clippy::disallowed_methods, reason = "a capture is a file")]
+fn remove(file: &Path) {
+    std::fs::remove_file(file).expect("it was there");
+}
+
 fn tshark(file: &Path, words: &[&str]) -> Option<String> {
     let checks = ["-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"];
     let out = Command::new("tshark").arg("-r").arg(file).args(checks).args(words).output().ok()?;
@@ -203,6 +209,6 @@ fn tshark_reads_the_captures_without_a_warning() {
         if let Some(syns) = tshark(&file, &["-Y", "tcp.flags.syn == 1", "-T", "fields", "-e", "tcp.options"]) {
             assert_eq!(syns.lines().filter(|l| !l.is_empty()).count(), 2, "both SYNs have options: {syns}");
         }
-        std::fs::remove_file(&file).expect("it was there");
+        remove(&file);
     }
 }

@@ -134,6 +134,19 @@ fn a_peer_that_falls_silent_is_a_failure_with_a_reason() {
 }
 
 #[test]
+fn a_connection_that_is_dropped_is_reset_and_the_peer_says_so() {
+    for mix in MIXES {
+        // It has not written everything yet.
+        let mut w = world(&table(mix, json!({"send_buffer": "1 MB"})), Path::new(10, 100, 40), 1, 100 * MB, 1);
+        w.run(Time::from_secs_f64(1.0));
+        let now = w.now;
+        w.ends[0].close(now);
+        w.run(Time::from_secs_f64(3.0));
+        assert!(w.failures().iter().any(|why| why.contains("reset")), "{mix}: {:?}", w.failures());
+    }
+}
+
+#[test]
 fn what_makes_no_sense_is_refused_where_it_stands() {
     let row = ROWS.iter().find(|r| r.name == "smoltcp").expect("it is built in");
     for (params, path) in [

@@ -273,9 +273,12 @@ impl Stack for Smoltcp {
         self
     }
 
-    /// Both directions are finished by then.
+    /// What was finished ends by itself; anything else is reset.
     fn close(&mut self, now: Time) {
-        self.socket().close();
+        if !self.is_finished {
+            self.socket().abort();
+            (self.before, self.state) = (Phase::Closed, State::Closed);
+        }
         self.poll(now);
     }
 

@@ -23,7 +23,6 @@ pub struct OwnTcp {
     /// Whether the application has been given the stream.
     is_given: bool,
     is_finishing: bool,
-    is_closed: bool,
     read: u64,
     failure: Option<String>,
     cuts: Vec<Cut>,
@@ -94,7 +93,6 @@ impl OwnTcp {
             now: Time::ZERO,
             is_given: false,
             is_finishing: false,
-            is_closed: false,
             read: 0,
             failure: None,
             cuts: Vec::new(),
@@ -184,8 +182,12 @@ impl Stack for OwnTcp {
         self
     }
 
-    fn close(&mut self, _: Time) {
-        self.is_closed = true;
+    /// What was finished ends by itself; anything else is reset.
+    fn close(&mut self, now: Time) {
+        let is_finished = self.is_finishing || self.conn.tx.get().is_some_and(|tx| tx.is_closing());
+        if !is_finished {
+            self.at(now, |conn, io| conn.abort(io));
+        }
     }
 
     fn state(&self) -> State {
