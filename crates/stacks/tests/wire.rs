@@ -147,6 +147,23 @@ fn damaged_short_and_strange_packets_are_refused_and_change_nothing() {
 }
 
 #[test]
+fn a_sum_of_zero_may_be_written_in_either_form() {
+    let [mut a, mut b] = lines([Some(7), Some(7)]);
+    let bytes = (1..200_000)
+        .map(|ts_val| {
+            a.encode(&Packet { seq: 1, ack: 1, flags: TcpFlags::ACK, ts_val, ..Packet::default() }, None, |_| {})
+        })
+        .find(|bytes| bytes[36..38] == [0, 0])
+        .expect("one sum in 65 536 is zero");
+    b.decode(&bytes).expect("as written here");
+    let mut as_linux = bytes.clone();
+    as_linux[36..38].fill(0xff);
+    b.decode(&as_linux).expect("as Linux writes it");
+    as_linux[36] = 0xfe;
+    assert_eq!(b.decode(&as_linux).err(), Some(Refused::Damaged));
+}
+
+#[test]
 fn windows_are_scaled_only_when_both_ends_have_said_so() {
     for (scales, wnd) in [([Some(7), Some(3)], 1 << 20), ([Some(7), None], 65_535), ([None, Some(7)], 65_535)] {
         let [mut a, mut b] = lines(scales);
