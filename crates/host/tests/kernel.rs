@@ -193,7 +193,6 @@ fn tshark(file: &Path, words: &[&str]) -> Option<String> {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the capture is a file of the test")]
 fn tshark_reads_the_captures_without_a_warning() {
     let Some(_turn) = turn() else { return };
     for (direction, name) in [(Direction::ToKernel, "to"), (Direction::FromKernel, "from")] {
