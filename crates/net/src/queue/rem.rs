@@ -80,6 +80,9 @@ impl Params for RemParams {
         params::check_range("gamma", self.gamma, 1e-9..=10.0)?;
         params::check_range("alpha", self.alpha, 1e-9..=10.0)?;
         params::check_range("phi", self.phi, 1.000_000_1..=10.0)?;
+        if let Some(rate) = self.rate {
+            params::check_rate("rate", rate)?;
+        }
         if self.period < PERIOD_MIN {
             let expected = format!("at least {}", show_dur(PERIOD_MIN));
             return Err(ConfigError::new("period", show_dur(self.period), expected));
@@ -199,6 +202,13 @@ impl Aqm for Price {
 mod tests {
     use super::*;
     use crosswind_base::Streams;
+
+    #[test]
+    fn a_rate_of_nothing_is_refused() {
+        let with = |rate| RemParams { rate: Some(rate), ..RemParams::default() }.check();
+        assert!(with(BitRate(1_000_000)).is_ok());
+        assert_eq!(with(BitRate(0)).expect_err("no price can be worked out").path, "rate");
+    }
 
     #[test]
     fn the_price_is_equation_4_1_step_by_step() {
