@@ -29,6 +29,7 @@ CAUSES = {
     "set-up": "a set-up that cannot be known",
     "source": "the source contradicts itself",
     "reading": "our reading of an open point",
+    "open": "looked into, and the mechanism not found",
     "": "not explained",
 }
 FIRST = (

@@ -63,7 +63,7 @@ OF_CLAIM = (
     ),
     *("change", "parts", *SHARED),
 )
-CAUSES = ("model", "set-up", "source", "reading")
+CAUSES = ("model", "set-up", "source", "reading", "open")
 SETS = ("both", "digest", "corrected")
 Row = dict[str, Any]
 
