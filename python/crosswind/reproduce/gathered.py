@@ -65,6 +65,8 @@ def keep(folders: Sequence[Path], into: Path, only: Collection[str] = ()) -> lis
             before = place / "manifest.json"
             if m.get("size") != "full" and before.is_file() and _read(before).get("size") == "full":
                 continue  # a first look says less than what is there
+            if variant != MAIN and "reading" in m:  # what is compared stands in its manifest
+                rows = [{k: r[k] for k in ("experiment", "claim", "verdict")} for r in rows]
             place.mkdir(parents=True, exist_ok=True)
             for part, data in (("claims", rows), ("manifest", {k: m[k] for k in KEPT if k in m})):
                 (place / f"{part}.json").write_text(json.dumps(data, separators=(",", ":")) + "\n", encoding="utf-8")
