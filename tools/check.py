@@ -49,7 +49,12 @@ def stages(what: str) -> list[Stage]:
         Stage("tidy", [python, "tools/tidy.py"], "check"),
     ]
     tests = [
-        Stage("Rust tests", ["cargo", "test", "--workspace", "--exclude", "crosswind-py", "--no-fail-fast"], "rust"),
+        # What a test says of itself is shown although it passes: a test that could not be made says so (`count`).
+        Stage(
+            "Rust tests",
+            ["cargo", "test", "--workspace", "--exclude", "crosswind-py", "--no-fail-fast", "--", "--show-output"],
+            "rust",
+        ),
         Stage("Python tests", [python, "-m", "pytest", "-rs"], "python"),
     ]
     return {"all": lint + tests, "lint": lint, "test": tests}[what]
@@ -92,6 +97,12 @@ def count(stage: Stage, output: str) -> None:
             f"{m.group(1)}: {m.group(2) or 'ignored'}"
             for m in re.finditer(r"^test (.+?) \.\.\. ignored(?:, (.*))?$", output, re.MULTILINE)
         ]
+        # Rust's tests cannot be left out while they run: one that could not be made says why and passes. It is no pass.
+        said = re.split(r"^---- (.+?) stdout ----$", output, flags=re.MULTILINE)
+        for test, text in zip(said[1::2], said[2::2], strict=True):
+            if why := re.search(r"^(?:SKIPPED|INCONCLUSIVE)\b.*", text, re.MULTILINE):
+                stage.skipped.append(f"{test}: {why[0]}")
+                stage.passed -= 1
     elif stage.kind == "python":
         for number, word in re.findall(r"(\d+) (passed|failed|error)", output.splitlines()[-1] if output else ""):
             if word == "passed":

@@ -91,7 +91,7 @@ def test_reno_written_in_python_is_reno_to_the_last_bit() -> None:
         assert parts[0].height > 3 and parts[0].select(keys).equals(parts[1].select(keys))
     assert runs.flows()["fast_recoveries"].min() > 0, "there were losses"  # type: ignore[operator]
     told = runs.manifest["own_laws"]["mine"]
-    assert told["processing_delay"] and told["class"].endswith("Reno") and len(told["source_digest"]) == 16
+    assert told["slow_path"] and told["class"].endswith("Reno") and len(told["source_digest"]) == 16
 
 
 @pytest.mark.engine

@@ -20,7 +20,7 @@ pub enum DropReason {
     Listed = 4,
     /// Nobody listens for this packet (its connection is closed).
     NoEndpoint = 5,
-    /// A policer at the edge of a domain dropped what its contract does not cover.
+    /// A policer at the boundary of a domain dropped what its contract does not cover.
     Policed = 6,
     /// A queue expected a longer wait than the packet's limit for one queue (MTQ).
     LocalDelay = 7,

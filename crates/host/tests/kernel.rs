@@ -24,7 +24,8 @@ fn turn() -> Option<MutexGuard<'static, ()>> {
     match possible {
         Ok(_) => Some(turn),
         Err(e) => {
-            eprintln!("SKIPPED, no kernel opposite: a network namespace with a TUN device cannot be made here: {e}");
+            // `make test` counts a test that says so as skipped (`tools/check.py`).
+            eprintln!("SKIPPED: no kernel opposite, a network namespace with a TUN device cannot be made here: {e}");
             None
         }
     }
@@ -69,18 +70,26 @@ fn complete(t: Trial) -> Outcome {
     out
 }
 
+/// A sender that a busy machine holds up may never fill the queue; that its bytes were right has been seen all the same.
+fn overflowed(out: &Outcome, has: bool) {
+    assert!(has || out.late_p99 > LATE_MAX, "the queue has overflowed: {out:?}");
+    if !has {
+        eprintln!("INCONCLUSIVE: the machine was too busy for real time: the queue has not overflowed");
+    }
+}
+
 #[test]
 fn twenty_megabytes_go_either_way_byte_for_byte() {
     let Some(_turn) = turn() else { return };
     for law in ["cubic", "reno"] {
         let out = complete(trial(Direction::ToKernel, 20 * MB, &json!({"preset": "linux-6", "law": law})));
-        assert!(out.late_p99 > LATE_MAX || (out.drops_packets > 0 && !out.cuts.is_empty()), "the queue has overflowed");
+        overflowed(&out, out.drops_packets > 0 && !out.cuts.is_empty());
     }
     for law in ["cubic", "reno"] {
         let t =
             Trial { kernels_law: law.into(), ..trial(Direction::FromKernel, 20 * MB, &json!({"preset": "linux-6"})) };
         let out = complete(t);
-        assert!(out.late_p99 > LATE_MAX || out.drops_packets > 0, "the queue has overflowed");
+        overflowed(&out, out.drops_packets > 0);
     }
 }
 
@@ -135,11 +144,11 @@ fn differs(live: &Outcome, twin: &Outcome) -> Option<String> {
             && near(a.after_bytes as f64, b.after_bytes as f64, 0.01)
     });
     let first = |o: &Outcome| o.cuts.first().map_or(0.0, |c| c.at.as_secs_f64());
-    let resent = (live.retransmitted_packets as f64, twin.retransmitted_packets as f64);
+    let again = (live.retransmitted_packets as f64, twin.retransmitted_packets as f64);
     let holds = live.cuts.len() == twin.cuts.len()
         && windows
         && (first(live) - first(twin)).abs() <= 0.05
-        && (near(resent.0, resent.1, 0.02) || (resent.0 - resent.1).abs() <= 2.0)
+        && (near(again.0, again.1, 0.02) || (again.0 - again.1).abs() <= 2.0)
         && near(live.elapsed.as_secs_f64(), twin.elapsed.as_secs_f64(), 0.1);
     (!holds).then(|| format!("live {live:?}\ntwin {twin:?}"))
 }
@@ -204,7 +213,7 @@ fn tshark_reads_the_captures_without_a_warning() {
         let filter = "_ws.malformed || (_ws.expert.severity >= 6291456 && !tcp.analysis.flags)";
         match tshark(&file, &["-Y", filter]) {
             Some(found) => assert_eq!(found, "", "{direction:?}"),
-            None => eprintln!("SKIPPED: no tshark to read the capture with"),
+            None => eprintln!("SKIPPED: tshark is not installed: captures were not read by it"),
         }
         if let Some(syns) = tshark(&file, &["-Y", "tcp.flags.syn == 1", "-T", "fields", "-e", "tcp.options"]) {
             assert_eq!(syns.lines().filter(|l| !l.is_empty()).count(), 2, "both SYNs have options: {syns}");

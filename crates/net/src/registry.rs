@@ -117,7 +117,8 @@ macro_rules! rows {
     };
 }
 
-/// All elements, in the order of the reference.
+/// All elements, in the order of the reference. The name of a random stream stays when its element is renamed: with another one all its
+/// draws would be others (`detour`, `repair`, `on-demand`, `slow-path`).
 pub static ROWS: &[Row] = rows! {
     Queue "droptail" "queue/droptail.rs" droptail::DropTailParams => new_droptail;
     Queue "bounded" "queue/bounded.rs" bounded::BoundedParams

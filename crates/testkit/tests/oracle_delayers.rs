@@ -1,4 +1,4 @@
-//! Spikes and channel-allocation channels against a transliteration of the element they come from, on random traffic.
+//! Spikes and channels that are allocated on demand against a transliteration of the element they come from, on random traffic.
 
 use crosswind_base::{Dur, Ecn, Rng, Streams, Time};
 use crosswind_net::registry::{BuildCx, EgressMaker, Parts};

@@ -51,8 +51,8 @@ class Gathered:
 def keep(folders: Sequence[Path], into: Path, only: Collection[str] = ()) -> list[str]:
     """Keeps claims and how they were made, of all that lies below some folders or of `only` these experiments.
 
-    A study need not be run in one go: what is kept of an experiment stays until it is run again. Returns the names of
-    the experiments. Raises InputError for claims that cannot be read.
+    A study need not be run in one go: what is kept of an experiment stays until it is run again, at full length if it
+    was. Returns the names of the experiments. Raises InputError for claims that cannot be read.
     """
     kept = []
     for folder in folders:
@@ -61,6 +61,7 @@ def keep(folders: Sequence[Path], into: Path, only: Collection[str] = ()) -> lis
             name, variant = str(m["experiment"]), str(m["variant"])
             if not rows or any(r.get("changed") for r in rows) or (only and name not in only):
                 continue
+            kept.append(name)
             place = into / name if variant == MAIN else into / name / variant
             before = place / "manifest.json"
             if m.get("size") != "full" and before.is_file() and _read(before).get("size") == "full":
@@ -70,7 +71,6 @@ def keep(folders: Sequence[Path], into: Path, only: Collection[str] = ()) -> lis
             place.mkdir(parents=True, exist_ok=True)
             for part, data in (("claims", rows), ("manifest", {k: m[k] for k in KEPT if k in m})):
                 (place / f"{part}.json").write_text(json.dumps(data, separators=(",", ":")) + "\n", encoding="utf-8")
-            kept.append(name)
     return kept
 
 

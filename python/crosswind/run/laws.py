@@ -103,7 +103,7 @@ def checked_laws(laws: Laws) -> dict[str, dict[str, Any]]:
             found = f"a class without {' and '.join(missing)}" if missing else type(law).__name__
             raise InputError("laws", path=name, found=found, expected="a class with on_ack and on_loss")
         where = f"{getattr(law, '__module__', '?')}.{getattr(law, '__qualname__', '?')}"
-        out[name] = {"class": where, "source_digest": _digest(law), "processing_delay": True}
+        out[name] = {"class": where, "source_digest": _digest(law), "slow_path": True}
     return out
 
 

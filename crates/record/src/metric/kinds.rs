@@ -18,7 +18,7 @@ pub enum MetricKind {
     Link,
     /// A column of the table `class`: one row per class of the queue of a link's direction and run, or kind of its flow queues.
     Class,
-    /// A column of the table `edge`: one row per flow with a contract at the boundary of a domain and run.
+    /// A column of the table `boundary`: one row per flow with a contract at the boundary of a domain and run.
     Boundary,
     /// A name in the column `metric` of the table `sample`.
     Sample,

@@ -43,7 +43,7 @@ def _groups(r: Results, c: str) -> npt.NDArray[np.float64]:
 
 
 def _covered(r: Results, c: str) -> npt.NDArray[np.float64]:
-    """The share of the transfer between the first and the last retransmit."""
+    """The share of the transfer between the first and the last retransmission."""
     return np.asarray(_by_run(r, c, np.ptp) / float(np.nanmedian(r.of(c, ELAPSED))))
 
 
