@@ -205,10 +205,10 @@ def _is_near(r: Results, row: Row) -> bool:
 #: Why rows fail, as far as that is known: the kind and the sentence.
 FEW_SEGMENTS = "Not found, as LT-O8: Reno holds four to five segments beside Prague here, two to three there."
 WHY = {
-    "AQ31": ("model", FEW_SEGMENTS),
-    "AQ32": ("model", FEW_SEGMENTS),
+    "AQ31": ("open", FEW_SEGMENTS),
+    "AQ32": ("open", FEW_SEGMENTS),
     "LT1.102": (
-        "model",
+        "open",
         "Not found. Equal windows give 2:1 at most, less what both wait in the queue: 1.8:1 here. The source's one run "
         "has 2.5:1, with windows of four and five segments.",
     ),
