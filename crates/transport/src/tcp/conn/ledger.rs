@@ -18,8 +18,8 @@
 //! **Checked by**: `conn/ledger_oracle.rs` (the rules of the draft with whole copies, on random flights; compressed ACKs; rounds),
 //! `crates/sim/tests/bbr.rs`.
 
-use super::super::detect::delivered::{Delivered, OnSacked};
-use super::scoreboard::Sent;
+use super::super::detect::delivered::Delivered;
+use super::scoreboard::{OnSacked, Sent};
 use crosswind_base::{Dur, Time};
 use std::collections::VecDeque;
 
