@@ -26,4 +26,4 @@ pub mod tlp;
 
 pub use detector::{Delay, Detect, Phase, RecoveryPointScope, RecoveryPolicy, Release, Status, Verdict, View};
 pub(super) use table::ROWS;
-pub use table::{Detection, Detector, RecoveryParams};
+pub use table::{Clock, Detection, Detector, RecoveryParams};

@@ -1,4 +1,4 @@
-//! What the sender does with what few connections have ([`Optional`](super::optional)), and on the alarms of detectors.
+//! What the sender does with what few connections have (`optional.rs`), and on the alarms of detectors.
 
 use super::Sender;
 use super::optional::SentSegment;
