@@ -3,6 +3,7 @@
 mod common;
 
 use common::*;
+use crosswind_record::Column;
 use serde_json::{Value, json};
 
 const PAYLOAD_BPS: f64 = 10e6 * 1448.0 / 1500.0;
@@ -54,4 +55,32 @@ fn hystart_plus_loses_less_than_half_of_what_slow_start_loses() {
     let (lost, rate) = first_loss("hystart++");
     assert!(lost < 0.5 * lost_before, "{lost} and {lost_before}");
     assert!(rate > 0.85, "{rate} of the link");
+    // SEARCH compares two windows of 3.5 round trips: it is later, and still earlier than the losses.
+    let (lost, rate) = first_loss("search");
+    assert!(lost < 0.5 * lost_before, "SEARCH: {lost} and {lost_before}");
+    assert!(rate > 0.85, "SEARCH: {rate} of the link");
+}
+
+#[test]
+fn hystart_plus_on_a_paced_path_ends_slow_start_before_a_loss_and_within_a_product() {
+    // 10 Mbit/s and 40 ms are 33 packets; four products of queue.
+    let product = 10e6 / 8.0 * 0.04 / 1500.0;
+    let start = |slow_start: &str| {
+        let mut s = path(json!({ "preset": "linux-6", "slow_start": slow_start, "pacing": "linux" }), 133);
+        s["duration"] = json!("5 s");
+        s["record"] = json!({ "sample": "5 ms" });
+        let t = run(&s);
+        let samples = table(&t, "sample");
+        let Some(Column::Text(metrics)) = samples.get("metric") else { panic!("samples name their metric") };
+        let of = |metric: &str| -> Vec<f64> {
+            let rows = metrics.iter().enumerate().filter(|(_, m)| *m == metric);
+            rows.map(|(r, _)| number(samples, "value", r)).collect()
+        };
+        let (windows, thresholds) = (of("cwnd_bytes"), of("ssthresh_bytes"));
+        let ended = windows.iter().zip(&thresholds).find(|(w, s)| w >= s).map(|(w, _)| *w);
+        (of_flow(&t, "f", "retransmitted_packets"), ended.expect("slow start ends") / 1448.0)
+    };
+    let (lost, window) = start("hystart++");
+    assert_eq!(lost, 0.0, "no loss");
+    assert!(window - product < product, "{window} segments at the end of slow start, {product} in the pipe");
 }

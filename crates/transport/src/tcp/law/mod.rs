@@ -47,6 +47,7 @@ pub mod sample;
 pub mod scalable;
 #[cfg(test)]
 mod scalable_drive;
+pub mod search;
 pub mod tabulated;
 pub mod vegas;
 pub mod westwood;

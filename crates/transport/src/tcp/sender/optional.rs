@@ -274,8 +274,14 @@ impl Sender {
             rate: self.law.pacing_rate(),
             segments: self.stats.segments,
         };
-        if let Some(pacer) = self.optional.as_mut().and_then(|x| x.pacer.as_mut()) {
-            pacer.left(leaving);
+        let Some(pacer) = self.optional.as_mut().and_then(|x| x.pacer.as_mut()) else { return };
+        pacer.left(leaving);
+        if pacer.is_limited() {
+            let in_flight = self.in_flight(p);
+            // The window has room: it is the program that holds back what could leave.
+            if real(in_flight) + leaving.mss <= leaving.cwnd {
+                self.runs_out(in_flight);
+            }
         }
     }
 
