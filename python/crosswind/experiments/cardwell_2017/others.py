@@ -6,9 +6,8 @@ with 1 %; CUBIC's law driven alone with one loss in 33.9 million segments.
 What the source shows: a bound of less than one loss in 30 million segments for CUBIC at 10 Gbit/s and 100 ms (paper);
 3.27 and 9150 Mbit/s with 1 % there (the mail with BBR's patch); the rates of Vegas in a replication on Linux 4.11.
 
-What may differ here: Vegas is that of the paper with the constants of Linux (2, 4, 1, and half of the window after a
-loss) and the recovery of Linux 6; its slow start doubles every other round trip, in Linux every one. The mail says
-nothing of the run but rate, delay and loss: 20 s, goodput of the last 10 s, windows without limit.
+What may differ here: Vegas has the recovery of Linux 6. The mail says nothing of the run but rate, delay and loss:
+20 s, goodput of the last 10 s, windows of 1 GiB at most.
 """
 
 from typing import Any
@@ -46,7 +45,8 @@ def configurations() -> dict[str, Scenario]:
 
 def _over_fast(tcp: dict[str, Any]) -> Scenario:
     line = study.line(FAST, FAST_RTT_MS, "10000000 packets", FAST_LOSS / 100)
-    flow = {"from": "sender", "to": "receiver", "workload": {"type": "bulk"}, "tcp": tcp}
+    large = {"send_buffer": f"{1 << 30} B", "receive_buffer": f"{1 << 30} B"}
+    flow = {"from": "sender", "to": "receiver", "workload": {"type": "bulk"}, "tcp": tcp | large}
     return study.scenario(line, {"one": flow}, FAST_S, sample="1 s", series="totals", sampled=["one"])
 
 

@@ -22,8 +22,8 @@ LAWS: dict[str, dict[str, Any]] = {
     "Vegas": {
         "preset": "linux-6",
         "law": "vegas",
-        #: The constants of Linux; a loss halves there. The difference is one of whole rates, as in the paper.
-        "vegas": {"alpha": 2.0, "beta": 4.0, "gamma": 1.0, "keep": 0.5, "rates": "paper"},
+        #: With the constants of Linux, where a loss halves.
+        "vegas": {"alpha": 2.0, "beta": 4.0, "gamma": 1.0, "keep": 0.5, "rates": "linux"},
     },
 }
 

@@ -45,7 +45,9 @@ PAIRS = (("prague", DUAL), ("cubic", DUAL), ("cubic", FLOWS))
 
 def configurations() -> dict[str, Scenario]:
     """Bursts by round trip, the radio link by rate, the long queue."""
-    made = {_burst(law, q, rtt): _one(LAWS[law], q, BURST_MBPS, rtt, SECONDS) for law, q in PAIRS for rtt in BURST_RTTS_ms}
+    made = {
+        _burst(law, q, rtt): _one(LAWS[law], q, BURST_MBPS, rtt, SECONDS) for law, q in PAIRS for rtt in BURST_RTTS_ms
+    }
     made |= {_field(law, q, m): _one(LATER[law], q, m, FIELD_RTT_MS, FIELD_S) for law, q in PAIRS for m in FIELD_MBPS}
     return made | {LONG: _long()}
 
@@ -77,11 +79,11 @@ def _long() -> Scenario:
         links[name] |= {"queue": large}
         flows[name] = {"from": f"{name}-host", "to": "receiver", "start": {"uniform": ["0 s", "50 ms"]}}
         flows[name] |= {"workload": {"type": "bulk"}, "tcp": LAWS["cubic"]}
-    return _scenario(links, flows, LONG_S)
+    return _scenario(links, flows, LONG_S, "gauges")
 
 
-def _scenario(links: dict[str, Any], flows: dict[str, Any], seconds: int) -> Scenario:
-    record = {"sample": "100 ms", "series": "totals", "sampled": list(flows)}
+def _scenario(links: dict[str, Any], flows: dict[str, Any], seconds: int, series: str = "totals") -> Scenario:
+    record = {"sample": "100 ms", "series": series, "sampled": list(flows)}
     whole = {"name": "sentences", "duration": f"{seconds} s", "link": links, "flow": flows, "record": record}
     return Scenario.from_dict(whole)
 
@@ -92,7 +94,9 @@ def tables(runs: Runs) -> Tables:
     span = (pl.col("time_ns").max() - pl.col("time_ns").min()) / 1e9
     each = totals.group_by(*study.KEYS, "entity").agg((pl.col("value").max() - pl.col("value").min()) * 8e-6 / span)
     goodput = each.group_by(study.KEYS).agg(goodput=pl.col("value").sum())
-    late = runs.sample("srtt_ns").filter(pl.col("entity").is_in(["far", "near"]), pl.col("time_ns") >= LONG_FROM_S * 10**9)
+    late = runs.sample("srtt_ns").filter(
+        pl.col("entity").is_in(["far", "near"]), pl.col("time_ns") >= LONG_FROM_S * 10**9
+    )
     ms = pl.col("value") / 1e6
     trips = late.group_by(*study.KEYS, "entity").agg(largest=ms.max(), mean=ms.mean())
     return {"repetition": goodput.sort(study.KEYS), "trips": trips.sort(*study.KEYS, "entity")}
@@ -128,9 +132,7 @@ CLAIMS: dict[str, Any] = {
         "160 ms, mean": _trip("far", "mean"),
         "10 ms, mean": _trip("near", "mean"),
     },
-    "LR3": {
-        f"{rtt} ms": _over(_burst("prague", DUAL, rtt), _burst("cubic", FLOWS, rtt)) for rtt in BURST_RTTS_ms
-    },
+    "LR3": {f"{rtt} ms": _over(_burst("prague", DUAL, rtt), _burst("cubic", FLOWS, rtt)) for rtt in BURST_RTTS_ms},
     "LR5": {},
     "LR6": {label: measure for m in FIELD_MBPS for label, measure in _field_row(m).items()},
     "LR8": {},

@@ -3,7 +3,7 @@
 Two and twenty greedy flows over 1 Gbit/s and 0.2 ms for 5 s: Reno and CUBIC behind 600 packets of drop-tail, DCTCP
 behind 60 with a step of 20 packets.
 
-What the source says, in its abstract (Alizadeh et al. 2010): the same throughput as TCP or better, with 90 % less buffer.
+What the source says, in its abstract (Alizadeh et al. 2010): the throughput of TCP or more with 90 % less buffer.
 
 What may differ here: all numbers are ours but the step, which is the usual one at this rate; the same means 1 % less at
 most. The step is one of time at the rate of the line.
@@ -44,7 +44,9 @@ def _scenario(law: str, n: int) -> Scenario:
     line["reverse"] = {"queue": {"type": "droptail", "limit": "100000 packets"}}
     flow = {"from": "left", "to": "right", "count": n, "start": {"uniform": ["0 s", "100 ms"]}}
     flow |= {"workload": {"type": "bulk"}, "tcp": TCP[law]}
-    return Scenario.from_dict({"name": "buffers", "duration": f"{SECONDS} s", "link": {"line": line}, "flow": {"f": flow}})
+    return Scenario.from_dict(
+        {"name": "buffers", "duration": f"{SECONDS} s", "link": {"line": line}, "flow": {"f": flow}}
+    )
 
 
 def tables(runs: Runs) -> Tables:

@@ -47,4 +47,6 @@ CLAIMS: dict[str, Any] = {
     },
 }
 
-EXPERIMENT = study.STUDY.experiment(__name__, "The model and two versions of BBR", where="model against measurement", reps=2)
+EXPERIMENT = study.STUDY.experiment(
+    __name__, "The model and two versions of BBR", where="model against measurement", reps=2
+)

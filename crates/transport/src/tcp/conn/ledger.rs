@@ -126,9 +126,6 @@ impl Ledger {
             is_delivered: false,
             is_told: false,
         };
-        if self.records.back().is_none_or(|r| r.end < d.end) {
-            return self.records.push_back(record);
-        }
         let i = self.records.partition_point(|r| r.end < d.end);
         match self.records.get_mut(i) {
             Some(r) if r.end == d.end => *r = Record { is_retransmitted: true, is_delivered: r.is_delivered, ..record },
@@ -152,37 +149,22 @@ impl Ledger {
     /// An ACK arrives that acknowledges everything below `ack`.
     pub fn begin(&mut self, now: Time, ack: u64) {
         (self.now, self.newly, self.newest, self.segments) = (now, 0, None, 0);
-        // A record is large: only the newest of them is copied, once.
-        let (mut count, mut newest) = (0, None);
-        for (i, r) in self.records.iter().enumerate().take_while(|(_, r)| r.end <= ack) {
-            count = i + 1;
-            if r.is_delivered {
-                continue;
-            }
-            self.newly += r.len;
-            self.segments += 1;
-            let departure = (r.sent_at, r.end);
-            if newest.is_none_or(|(_, best)| departure > best) {
-                newest = Some((i, departure));
-            }
+        while let Some(r) = self.records.front().copied().filter(|r| r.end <= ack) {
+            self.deliver(r);
+            self.records.pop_front();
         }
-        if let Some((i, _)) = newest {
-            self.newest = self.records.get(i).copied();
-            self.delivered += self.newly;
-            self.delivered_at = now;
-        }
-        self.records.drain(..count);
     }
 
-    /// A segment that SACK blocks report.
-    fn deliver(&mut self, i: usize) {
-        let Some(r) = self.records.get_mut(i).filter(|r| !std::mem::replace(&mut r.is_delivered, true)) else { return };
+    fn deliver(&mut self, r: Record) {
+        if r.is_delivered {
+            return;
+        }
         self.delivered += r.len;
         self.delivered_at = self.now;
         self.newly += r.len;
         self.segments += 1;
         if self.newest.is_none_or(|n| (r.sent_at, r.end) > (n.sent_at, n.end)) {
-            self.newest = Some(*r);
+            self.newest = Some(r);
         }
     }
 
@@ -278,8 +260,9 @@ impl OnSacked for Both<'_> {
         self.0.on_sacked(s, mark);
         let end = s.end();
         let i = self.1.records.partition_point(|r| r.end < end);
-        if self.1.records.get(i).is_some_and(|r| r.end == end) {
-            self.1.deliver(i);
-        }
+        let Some(r) = self.1.records.get_mut(i).filter(|r| r.end == end) else { return };
+        let before = std::mem::replace(&mut r.is_delivered, true);
+        let r = Record { is_delivered: before, ..*r };
+        self.1.deliver(r);
     }
 }
