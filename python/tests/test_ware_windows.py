@@ -24,4 +24,4 @@ def test_a_lone_flow_of_bbr_is_away_for_a_few_hundredths() -> None:
     flows = {"bbr": (1, windows.study.BBR)}
     scenario = windows.study.scenario(windows.PATH, 2, flows, 260, "20 ms", sampled=["bbr"])
     row = windows.tables(run(scenario))["repetition"].row(0, named=True)
-    assert row["away"] == pytest.approx(0.03, abs=0.02) and row["held"] < 0.5, "alone it is paced, not held"
+    assert row["small"] == pytest.approx(0.03, abs=0.02) and row["held"] < 0.5, "alone it is paced, not held"

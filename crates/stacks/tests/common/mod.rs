@@ -24,7 +24,14 @@ pub struct Path {
 impl Path {
     pub fn new(mbit: u64, queue_packets: usize, rtt_ms: u64) -> Path {
         let rate_bps = mbit * 1_000_000;
-        Path { rate_bps, queue_packets, one_way_ns: rtt_ms * 500_000, mark_from_packets: None, lose_every: None, dead: (0, 0) }
+        Path {
+            rate_bps,
+            queue_packets,
+            one_way_ns: rtt_ms * 500_000,
+            mark_from_packets: None,
+            lose_every: None,
+            dead: (0, 0),
+        }
     }
 }
 

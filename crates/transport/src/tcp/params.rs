@@ -1,7 +1,7 @@
 //! What a user may set on a TCP connection. Presets ([`super::preset`]) are values of this type.
 
-use crosswind_base::{BitRate, Dur};
 use crosswind_base::units::Size;
+use crosswind_base::{BitRate, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

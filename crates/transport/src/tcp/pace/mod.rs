@@ -163,7 +163,8 @@ impl Pacer {
         if let Some(srtt) = seen.or(l.of_timer) {
             let gap = srtt.mul_f64(1.0 / (l.cwnd / l.mss).max(1.0));
             let rate = self.limited(Some(l.bytes as f64 / gap.as_secs_f64().max(1e-9)));
-            let least = rate.filter(|_| self.is_limited()).map_or(Dur::ZERO, |r| Dur::from_secs_f64(l.bytes as f64 / r));
+            let least =
+                rate.filter(|_| self.is_limited()).map_or(Dur::ZERO, |r| Dur::from_secs_f64(l.bytes as f64 / r));
             self.next = self.next.max(l.now) + gap.max(least);
         }
     }
@@ -262,7 +263,8 @@ mod tests {
     fn a_program_s_limit_spaces_what_would_be_faster_and_nothing_else() {
         let limited = |l: Leaving| {
             let p = preset::preset("linux-6-cubic").expect("a preset");
-            let mut p = Pacer::asked_for(&p.with(|p| p.host.pacing_limit = Some(BitRate(4_000_000)))).expect("a limit paces");
+            let mut p =
+                Pacer::asked_for(&p.with(|p| p.host.pacing_limit = Some(BitRate(4_000_000)))).expect("a limit paces");
             p.next = l.now;
             p.left(l);
             (p.next().since(l.now), p.is_limited())

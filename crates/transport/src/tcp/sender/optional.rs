@@ -274,15 +274,24 @@ impl Sender {
             rate: self.law.pacing_rate(),
             segments: self.stats.segments,
         };
-        let Some(pacer) = self.optional.as_mut().and_then(|x| x.pacer.as_mut()) else { return };
-        pacer.left(leaving);
-        if pacer.is_limited() {
-            let in_flight = self.in_flight(p);
-            // The window has room: it is the program that holds back what could leave.
-            if real(in_flight) + leaving.mss <= leaving.cwnd {
-                self.runs_out(in_flight);
-            }
+        if let Some(pacer) = self.optional.as_mut().and_then(|x| x.pacer.as_mut()) {
+            pacer.left(leaving);
         }
+    }
+
+    /// What is in flight when an ACK arrives. If the window has had room until then, and a program's limit kept it free, the
+    /// program is what limits.
+    #[inline]
+    pub(super) fn in_flight_before(&mut self, p: &TcpParams, now: Time) -> u64 {
+        let in_flight = self.in_flight(p);
+        if let Some(pacer) = self.optional.as_ref().and_then(|x| x.pacer.as_ref())
+            && pacer.is_limited()
+            && now < pacer.next()
+            && real(in_flight + p.connection.mss.0) <= self.cwnd(p)
+        {
+            self.runs_out(in_flight);
+        }
+        in_flight
     }
 
     /// When a wait or a pause ends, besides the retransmission timer.
