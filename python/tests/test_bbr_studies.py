@@ -2,9 +2,9 @@
 
 import pytest
 
-from crosswind.experiments.cardwell_2017 import losses, queues, rules
+from crosswind.experiments.cardwell_2017 import losses, others, queues, rules
 from crosswind.experiments.cardwell_2017 import study as cardwell
-from crosswind.experiments.ware_2019 import alone, pairs, shares
+from crosswind.experiments.ware_2019 import alone, convergence, pairs, shares, versions, windows
 from crosswind.experiments.ware_2019 import study as ware
 from crosswind.experiments.ware_2019.model import Path, share
 from crosswind.reproduce import Scenario
@@ -46,7 +46,7 @@ def test_every_cell_has_its_claim_and_its_run() -> None:
     assert {c.claim for c in cells} <= set(shares.CLAIMS)
 
 
-@pytest.mark.parametrize("experiment", [losses, queues, rules, alone, pairs])
+@pytest.mark.parametrize("experiment", [losses, others, queues, rules, alone, convergence, pairs, versions, windows])
 def test_scenarios_are_valid(experiment: object) -> None:
     for scenario in experiment.configurations().values():  # type: ignore[attr-defined]
         assert isinstance(scenario, Scenario)

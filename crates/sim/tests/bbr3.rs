@@ -103,3 +103,21 @@ fn a_probe_that_the_timer_broke_off_for_nothing_begins_again() {
         );
     }
 }
+
+#[test]
+fn a_program_s_limit_below_the_path_is_no_limit_of_the_path_and_one_above_is() {
+    let limited = |limit: &str| {
+        let mut s = path("bbr3", 4.0);
+        s["flow"]["f"]["tcp"]["pacing_limit"] = json!(limit);
+        let t = run(&s);
+        (samples(&t, "bbr_state"), of_flow(&t, "f", "goodput_bps") / 1e6)
+    };
+    // Samples are application-limited: they end no Startup, which ProbeRTT alone interrupts.
+    let (states, rate) = limited("5 Mbit/s");
+    assert!(states.iter().all(|s| [0.0, 6.0].contains(s)) && states.contains(&0.0), "{states:?}");
+    assert!((4.5..5.01).contains(&rate), "{rate} Mbit/s");
+    // Beyond the path's rate the window is what holds back, and the pipe is found full.
+    let (states, rate) = limited("20 Mbit/s");
+    assert!(!states.contains(&0.0), "Startup is over after five seconds");
+    assert!(rate * 1e6 > 0.93 * PAYLOAD_BPS, "{rate} Mbit/s");
+}

@@ -71,6 +71,26 @@ fn cubic_cuts_to_seven_tenths_and_newreno_to_a_half_at_every_loss() {
     }
 }
 
+/// RFC 9002 section 7.6: what is lost over three probe timeouts and more leaves two datagrams (xquic once left four, msquic cut twice).
+#[test]
+fn persistent_congestion_leaves_two_datagrams_and_a_shorter_outage_does_not() {
+    for (stack, (congestion, _)) in STACKS.into_iter().flat_map(|s| CONTROLLERS.map(|c| (s, c))) {
+        let cuts = |length_ns: u64| {
+            let path = Path { dead: (5_000_000_000, 5_000_000_000 + length_ns), ..Path::new(20, 100, 60) };
+            let w = ran(stack, &json!({ "congestion": congestion }), path, 1, ENDLESS, 20);
+            assert!(w.goodput_mbit() > 5.0, "{stack}, {congestion}: it goes on afterwards");
+            let persistent = w.cuts.iter().filter(|c| c.why == CutBecause::PersistentCongestion && c.at > at(5.0));
+            (persistent.map(|c| c.after_bytes).collect::<Vec<_>>(), w.largest_bytes as u64)
+        };
+        // The round trip is 60 to 120 ms here, so that three probe timeouts are half a second at most.
+        let (long, datagram) = cuts(3_000_000_000);
+        assert!(!long.is_empty(), "{stack}, {congestion}: an outage of three seconds is persistent congestion");
+        assert!(long.iter().all(|after| *after == 2 * datagram), "{stack}, {congestion}: {long:?}, {datagram}");
+        let (short, _) = cuts(100_000_000);
+        assert_eq!(short, Vec::<u64>::new(), "{stack}, {congestion}: a tenth of a second is not");
+    }
+}
+
 #[test]
 fn marks_reduce_the_window_without_a_loss() {
     let path = Path { mark_from_packets: Some(60), ..Path::new(20, 400, 60) };

@@ -17,12 +17,21 @@ pub struct Path {
     pub mark_from_packets: Option<usize>,
     /// Every n-th datagram of the data is lost.
     pub lose_every: Option<u64>,
+    /// All data is lost between these times (ns).
+    pub dead: (u64, u64),
 }
 
 impl Path {
     pub fn new(mbit: u64, queue_packets: usize, rtt_ms: u64) -> Path {
         let rate_bps = mbit * 1_000_000;
-        Path { rate_bps, queue_packets, one_way_ns: rtt_ms * 500_000, mark_from_packets: None, lose_every: None }
+        Path {
+            rate_bps,
+            queue_packets,
+            one_way_ns: rtt_ms * 500_000,
+            mark_from_packets: None,
+            lose_every: None,
+            dead: (0, 0),
+        }
     }
 }
 
@@ -170,6 +179,7 @@ impl Little {
         self.largest_bytes = self.largest_bytes.max(data.len());
         if self.queue.len() >= self.path.queue_packets
             || self.path.lose_every.is_some_and(|n| self.sent_packets.is_multiple_of(n))
+            || (self.path.dead.0..self.path.dead.1).contains(&self.now.0)
         {
             self.drops_packets += 1;
             return;

@@ -164,7 +164,7 @@ fn rfc() -> TcpParams {
             mode: EcnMode::Off, codepoint: Codepoint::Ect0, ecn_rules: EcnRules::default(),
         },
         host: HostParams {
-            pacing: Pacing::Off, pacing_burst: PacingBurst::Segment, host_queue: HostQueueParams::default(),
+            pacing: Pacing::Off, pacing_limit: None, pacing_burst: PacingBurst::Segment, host_queue: HostQueueParams::default(),
             nagle: Switch::On, final_segment: FinalSegment::Window, writing: Writing::Whole, send_buffer: Size(1 << 30),
         },
         receiver: ReceiverParams {

@@ -23,6 +23,7 @@ const OTHERS: &[Row] = rows! {
     "reduction" "flight-bound" "reduction/bound.rs";
     "law" "hystart" "law/hystart.rs";
     "law" "hystart++" "law/hystart_plus.rs";
+    "law" "search" "law/search.rs";
     "law" "limited-slow-start" "law/limited_slow_start.rs";
     "pace" "pacing" "pace/mod.rs";
     "pace" "delivery-rate" "conn/ledger.rs";

@@ -7,7 +7,7 @@ Its replication (Linux 4.11, an emulator without a limit of its queue) counts wh
 with retransmissions; so do the claims of it here.
 
 What may differ here: windows of 6.25 MB as in the replication; five repetitions. BIC and Westwood are those of the
-library with the recovery of Linux 6, Vegas is left out (that of Linux is not built). Where BBR collapses is
+library with the recovery of Linux 6; Vegas is in `others`. Where BBR collapses is
 contested: both counts are shown. Runs over a trace of a cellular link are not made.
 
 Two kinds of BBR: that of the paper paces. In Linux 4.11 pacing is left to the queue `fq` ("BBR must be used with the fq

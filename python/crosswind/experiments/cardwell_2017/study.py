@@ -19,6 +19,12 @@ LAWS: dict[str, dict[str, Any]] = {
     "Reno": {"preset": "linux-6"},
     "BIC": {"preset": "linux-6", "law": "bic"},
     "Westwood": {"preset": "linux-6", "law": "westwood"},
+    "Vegas": {
+        "preset": "linux-6",
+        "law": "vegas",
+        #: With the constants of Linux, where a loss halves.
+        "vegas": {"alpha": 2.0, "beta": 4.0, "gamma": 1.0, "keep": 0.5, "rates": "linux"},
+    },
 }
 
 

@@ -6,8 +6,8 @@ of them.
 What the source shows: BBR takes nearly all behind shallow buffers and less than half behind deep ones, and its mean
 goes on falling for minutes. The numbers are those that its replication measured.
 
-What may differ here: as in `shares`. When a run has converged is not said, so the claims of that are not judged
-here (WA27, WA28, the last column of WA29).
+What may differ here: as in `shares`. When a run has converged is not said, so the last column of WA29 is not judged;
+`convergence` has the times, by a definition of its own.
 """
 
 from typing import Any

@@ -214,3 +214,37 @@ fn rounds_end_with_what_left_after_their_begin() {
     // Four are under way: every fourth ACK is the first of one that left after the round had begun.
     assert_eq!(rounds, [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3]);
 }
+
+#[test]
+fn behind_a_standing_queue_every_sample_is_the_rate_of_the_line_to_a_packet() {
+    // A line of one segment a millisecond, 20 ms of delay, 30 segments under way: ten of them wait.
+    const LINE: u64 = 1_000_000;
+    for per_ack in [1, 2, 5] {
+        let mut r = Streams::new(1).named("line");
+        let mut w =
+            World { ledger: Ledger::default(), board: Scoreboard::new(), c: C::default(), now: LINE, una: 1, nxt: 1 };
+        let mut arrivals = std::collections::VecDeque::new();
+        let mut line_free = 0;
+        let mut send = |w: &mut World, arrivals: &mut std::collections::VecDeque<u64>| {
+            line_free = line_free.max(w.now) + LINE;
+            arrivals.push_back(line_free + 20 * LINE);
+            w.send();
+        };
+        (0..30).for_each(|_| send(&mut w, &mut arrivals));
+        let mut samples = 0;
+        for k in 1..=400 / per_ack {
+            w.now = arrivals.drain(..per_ack as usize).next_back().expect("30 are under way");
+            let (d, _) = w.ack(&mut r, 1 + k * per_ack * LEN, 0, 0);
+            (0..per_ack).for_each(|_| send(&mut w, &mut arrivals));
+            if k * per_ack <= 60 {
+                continue;
+            }
+            let rate = d.rate.expect("a sample");
+            let delivered = (d.delivered - d.prior_delivered) as f64 / LEN as f64;
+            let of_line = delivered * LEN as f64 / rate * 1e9 / LINE as f64;
+            assert!((delivered - of_line).abs() <= 1.0 + 1e-6, "{per_ack}: {delivered} of {of_line} segments");
+            samples += 1;
+        }
+        assert!(samples > 300 / per_ack, "{samples}");
+    }
+}

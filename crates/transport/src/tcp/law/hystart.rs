@@ -16,6 +16,7 @@
 //! **Checked by**: `law/hystart_oracle.rs` (the kernel's function in microseconds, on random rounds).
 
 use super::hystart_plus::{HystartPlus, SlowStartParams};
+use super::search::Search;
 use super::window::{Change, Window};
 use crate::tcp::choices::choice;
 use crate::tcp::facts::Ack;
@@ -35,6 +36,8 @@ choice!(
         /// The same by RFC 9406: at a quarter of the pace first, and back if it was jitter.
         #[serde(rename = "hystart++")]
         HystartPlus,
+        /// Also when less is delivered than was sent a round trip before.
+        Search,
         /// At the threshold, with less growth at large windows (RFC 3742).
         Limited,
     }
@@ -63,10 +66,11 @@ pub struct Hystart {
 }
 
 /// What watches slow start, if anything does.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub enum Watch {
     Classic(Hystart),
     Plus(HystartPlus),
+    Search(Box<Search>),
 }
 
 impl Watch {
@@ -76,6 +80,7 @@ impl Watch {
             SlowStart::Standard | SlowStart::Limited => None,
             SlowStart::Hystart => Some(Watch::Classic(Hystart::default())),
             SlowStart::HystartPlus => Some(Watch::Plus(HystartPlus::new(p.baseline, per_ack))),
+            SlowStart::Search => Some(Watch::Search(Box::default())),
         }
     }
     /// A loss, a timeout or a mark.
@@ -83,6 +88,7 @@ impl Watch {
         match self {
             Watch::Classic(h) => h.reset(),
             Watch::Plus(h) => h.end(),
+            Watch::Search(s) => s.end(),
         }
     }
     /// Takes an ACK; what becomes of slow start.
@@ -90,6 +96,7 @@ impl Watch {
         match self {
             Watch::Classic(h) => h.on_ack(a, nxt, w).then_some(Change::EndSlowStart),
             Watch::Plus(h) => h.on_ack(a, nxt, w),
+            Watch::Search(s) => s.on_ack(a, nxt, w).then_some(Change::EndSlowStart),
         }
     }
 }

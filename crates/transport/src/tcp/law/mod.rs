@@ -49,6 +49,7 @@ pub mod sample;
 pub mod scalable;
 #[cfg(test)]
 mod scalable_drive;
+pub mod search;
 mod table;
 pub mod tabulated;
 pub mod vegas;

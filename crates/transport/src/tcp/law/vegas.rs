@@ -7,18 +7,21 @@
 //! ends, an eighth lower, when more than `gamma` stand there after a round trip with a fixed window. The round-trip time of a
 //! round is the mean of its samples. In ns-2 `base_rtt` is the least of these means, and `diff` is rounded to whole segments, so
 //! a flow that begins behind a queue takes it for its path, for with many flows no whole round is free of it: late flows get
-//! more (bhandarkar-2006 figure 50). In the paper `base_rtt` is the least of all samples, and fractions count.
+//! more (bhandarkar-2006 figure 50). In the paper `base_rtt` is the least of all samples, and fractions count. In Linux the round
+//! trip of a round is its least sample too, so that a burst of slow start hides nothing; slow start grows in every round and falls to what the
+//! path holds, and `diff` is taken at the rate of `base_rtt`.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `vegas.alpha` | segments | 1 | ns-2.35; bhandarkar-2006 IV |
 //! | `vegas.beta` | segments | 3 | ns-2.35; bhandarkar-2006 IV |
 //! | `vegas.gamma` | segments | 1 | ns-2.35 |
-//! | `vegas.rates` | - | `ns-2` | ns-2.35, which bhandarkar-2006 ran; `paper`: brakmo-peterson-1995 |
+//! | `vegas.rates` | - | `ns-2` | ns-2.35, which bhandarkar-2006 ran; `paper`: brakmo-peterson-1995; `linux`: linux-6.18 `tcp_vegas.c` |
 //! | `vegas.keep` | - | 0.75 | brakmo-peterson-1995: share kept after a loss |
 //!
 //! **Deviations**: 1. Losses are found by the connection's detector, not by the source's finer timeouts: recovery from several
-//! losses is that of the detector. 2. A timeout halves.
+//! losses is that of the detector. 2. A timeout halves. 3. `linux`: `alpha`, `beta`, `gamma` and `keep` stay those given here, in Linux they
+//! are 2, 4, 1 and a half; idle time leaves `base_rtt` as it is.
 //!
 //! **Checked by**: `law/oracle/vegas.rs`, a test of the resting point.
 
@@ -38,6 +41,8 @@ choice!(
         Ns2,
         /// The base is the least sample, and fractions of a segment count (the paper).
         Paper,
+        /// The base is the least sample, a round's round trip its least one, and slow start grows in every round (Linux).
+        Linux,
     }
 );
 
@@ -72,6 +77,9 @@ impl VegasParams {
     }
 }
 
+/// Samples of a round by which Linux does not judge.
+const FEW_SAMPLES: u32 = 2;
+
 #[derive(Clone, Debug)]
 pub struct Vegas {
     w: Window,
@@ -81,6 +89,7 @@ pub struct Vegas {
     base_s: f64,
     round: Round,
     sum_s: f64,
+    least_s: f64,
     samples: u32,
     /// In slow start: whether the present round trip grows.
     grows: bool,
@@ -95,9 +104,49 @@ impl Vegas {
             base_s: f64::INFINITY,
             round: Round::default(),
             sum_s: 0.0,
+            least_s: f64::INFINITY,
             samples: 0,
             grows: false,
         }
+    }
+
+    /// An ACK as Linux takes it; `ends`: the first of a round.
+    fn grow_as_linux(&mut self, a: &Ack, ends: bool) {
+        let (samples, rtt_s) = (self.samples, self.least_s);
+        if !ends {
+            if self.w.in_slow_start() {
+                self.w.slow_start(a, self.counting);
+            }
+            return;
+        }
+        (self.samples, self.least_s) = (0, f64::INFINITY);
+        if samples <= FEW_SAMPLES {
+            // Too few to judge by: as Reno.
+            match self.w.in_slow_start() {
+                true => self.w.climb(a, self.counting),
+                false => self.w.cwnd += self.w.mss * a.bytes as f64 / self.w.cwnd,
+            }
+            return;
+        }
+        let segments = self.w.segments();
+        let queued = segments * (rtt_s - self.base_s) / self.base_s;
+        let below_window = |w: &Window| w.ssthresh.min(w.cwnd - w.mss);
+        if self.w.in_slow_start() {
+            if queued > self.params.gamma {
+                let holds = (segments * self.base_s / rtt_s).floor() + 1.0;
+                self.w.cwnd = self.w.cwnd.min(holds * self.w.mss);
+                self.w.ssthresh = below_window(&self.w);
+            } else {
+                self.w.slow_start(a, self.counting);
+            }
+        } else if queued > self.params.beta {
+            self.w.cwnd -= self.w.mss;
+            self.w.ssthresh = below_window(&self.w);
+        } else if queued < self.params.alpha {
+            self.w.cwnd += self.w.mss;
+        }
+        self.w.cwnd = self.w.cwnd.max(2.0 * self.w.mss);
+        self.w.ssthresh = self.w.ssthresh.max(0.75 * self.w.cwnd);
     }
 
     /// A round trip is over: segments in queues, if it had samples.
@@ -118,11 +167,16 @@ impl Controller for Vegas {
         if let Some(r) = a.rtt {
             self.sum_s += r.as_secs_f64();
             self.samples += 1;
-            if self.params.rates == VegasRates::Paper {
+            self.least_s = self.least_s.min(r.as_secs_f64());
+            if self.params.rates != VegasRates::Ns2 {
                 self.base_s = self.base_s.min(r.as_secs_f64());
             }
         }
-        let queued = if self.round.take(a) { self.queued() } else { None };
+        let ends = self.round.take(a);
+        if self.params.rates == VegasRates::Linux {
+            return self.grow_as_linux(a, ends);
+        }
+        let queued = if ends { self.queued() } else { None };
         if self.w.in_slow_start() {
             // Only a round with a fixed window tells what stands in queues.
             if !self.grows && queued.is_some_and(|q| q > self.params.gamma) {
@@ -147,6 +201,7 @@ impl Controller for Vegas {
         let kept = if why == Trigger::Timeout { 0.5 } else { self.params.keep };
         self.w.fall_to(base * kept, why);
         (self.sum_s, self.samples, self.grows) = (0.0, 0, false);
+        self.least_s = f64::INFINITY;
     }
 
     fn window(&self) -> &Window {

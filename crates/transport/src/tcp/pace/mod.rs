@@ -10,14 +10,17 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `pacing` | - | `off` | bhandarkar-2006: `window` in TCP-LDP; a law that sets a rate (`bbr`) is paced, unless `never` (Linux before 4.13, where the queue `fq` paces and nobody else) |
+//! | `pacing_limit` | bit/s | none | linux-6.18 `SO_MAX_PACING_RATE`: no rate above it, of payload; it asks for pacing |
 //! | `pacing_burst` | - | `segment` | ours; `linux`: what is ready leaves at once until it fills 2^-10 s of the rate, two segments at least (one below 1.2 Mbit/s) |
 //!
 //! **Deviations**: 1. The first segment of a recovery leaves at once. 2. `window`: the round trip is smoothed as in rfc6298 over what the
 //! sender's own clock says of the segments that are acknowledged, whatever the tick of timestamps and of the retransmission timer; that
 //! timer's mean is used before the first segment is acknowledged. The window is that at the time of sending. 3. The first ten
-//! segments are not paced, as in Linux.
+//! segments are not paced, as in Linux. 4. Where `pacing_limit` holds back what the window allows, samples of the delivery rate are
+//! application-limited (not in Linux; without it BBR takes the limit for the path's rate).
 //!
-//! **Checked by**: `tests/delayed_response.rs` (claim B130); `tests/fast.rs` (a clock of 10 ms); unit tests (the ratios, and lateness).
+//! **Checked by**: `tests/delayed_response.rs` (claim B130); `tests/fast.rs` (a clock of 10 ms); `tests/pacing.rs` (retransmissions);
+//! `crates/sim/tests/bbr3.rs` (the limit); unit tests (the ratios, lateness, a rate that changes).
 
 use super::law::Needs;
 use super::law::rtt_filter::RttFilter;
@@ -44,12 +47,22 @@ pub struct Pacer {
     burst_at: Time,
     burst_left: f64,
     rtts: RttFilter,
+    /// Bytes per second, by the program's word.
+    limit: Option<f64>,
+    is_limited: Limited,
     /// Something had to wait since the last alarm.
     is_wanted: Wanted,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Wanted {
+    No,
+    Yes,
+}
+
+/// Whether the program's limit is what spaces segments.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Limited {
     No,
     Yes,
 }
@@ -74,7 +87,7 @@ pub struct Leaving {
 /// Whether segments are paced.
 pub fn is_asked(p: &TcpParams) -> bool {
     match p.host.pacing {
-        Pacing::Off => Needs::of(&p.controller).pacing,
+        Pacing::Off => Needs::of(&p.controller).pacing || p.host.pacing_limit.is_some(),
         Pacing::Never => false,
         Pacing::ByPhase | Pacing::Window => true,
     }
@@ -89,6 +102,8 @@ impl Pacer {
             burst_at: Time::NEVER,
             burst_left: 0.0,
             rtts: RttFilter::new(),
+            limit: p.host.pacing_limit.map(|r| r.0 as f64 / 8.0),
+            is_limited: Limited::No,
             is_wanted: Wanted::No,
         };
         is_asked(p).then_some(pacer)
@@ -96,6 +111,10 @@ impl Pacer {
     /// When the next segment may leave.
     pub fn next(&self) -> Time {
         self.next
+    }
+    /// Whether the program's limit is below the rate at which the last segment would have been paced.
+    pub fn is_limited(&self) -> bool {
+        self.is_limited == Limited::Yes
     }
     /// Whether a segment that could leave now has to wait.
     pub fn holds(&mut self, now: Time) -> bool {
@@ -116,7 +135,8 @@ impl Pacer {
         }
         let ratio = if l.is_far_from_threshold { 2.0 } else { 1.2 };
         let by_window = |srtt: Dur| ratio * l.cwnd / srtt.as_secs_f64();
-        let rate = l.rate.or(l.of_timer.map(by_window)).filter(|rate| *rate > 0.0 && rate.is_finite());
+        let asked = l.rate.or(l.of_timer.map(by_window)).filter(|rate| *rate > 0.0 && rate.is_finite());
+        let rate = self.limited(asked);
         let Some(rate) = rate.filter(|_| l.segments >= FIRST_SEGMENTS) else { return };
         if self.burst == PacingBurst::Millisecond {
             self.count_burst(&l, rate);
@@ -124,6 +144,12 @@ impl Pacer {
         let gap = Dur::from_secs_f64(l.bytes as f64 / rate);
         let late = if l.now > self.next { l.now.since(self.next) } else { Dur::ZERO };
         self.next = self.next.max(l.now) + Dur(gap.0 - late.0.min(gap.0 / 2));
+    }
+    /// The rate that is asked for, or the program's limit.
+    fn limited(&mut self, asked: Option<f64>) -> Option<f64> {
+        let Some(limit) = self.limit else { return asked };
+        self.is_limited = if asked.is_none_or(|rate| rate > limit) { Limited::Yes } else { Limited::No };
+        Some(asked.map_or(limit, |rate| rate.min(limit)))
     }
     /// A segment belongs to the burst of its time, or begins one.
     fn count_burst(&mut self, l: &Leaving, rate: f64) {
@@ -136,7 +162,11 @@ impl Pacer {
     fn left_by_window(&mut self, l: Leaving) {
         let seen = (self.rtts.smoothed_s > 0.0).then(|| Dur::from_secs_f64(self.rtts.smoothed_s));
         if let Some(srtt) = seen.or(l.of_timer) {
-            self.next = self.next.max(l.now) + srtt.mul_f64(1.0 / (l.cwnd / l.mss).max(1.0));
+            let gap = srtt.mul_f64(1.0 / (l.cwnd / l.mss).max(1.0));
+            let rate = self.limited(Some(l.bytes as f64 / gap.as_secs_f64().max(1e-9)));
+            let least =
+                rate.filter(|_| self.is_limited()).map_or(Dur::ZERO, |r| Dur::from_secs_f64(l.bytes as f64 / r));
+            self.next = self.next.max(l.now) + gap.max(least);
         }
     }
     pub fn alarm(&self) -> Time {
@@ -151,6 +181,7 @@ impl Pacer {
 mod tests {
     use super::*;
     use crate::tcp::preset;
+    use crosswind_base::BitRate;
 
     fn pacer() -> Pacer {
         let p = preset::preset("linux-6-cubic").expect("a preset");
@@ -211,6 +242,38 @@ mod tests {
         );
         assert_eq!(gap(Leaving { segments: 9, ..segment(at) }), Dur::ZERO, "the first ten leave at once");
         assert_eq!(gap(Leaving { of_timer: None, ..segment(at) }), Dur::ZERO, "no round trip, no rate");
+    }
+
+    #[test]
+    fn a_gap_that_is_booked_stays_when_the_rate_changes_and_the_next_one_is_the_new_one() {
+        let mut p = pacer();
+        let first = Time::from_secs_f64(1.0);
+        p.next = first;
+        p.left(Leaving { rate: Some(1e6), ..segment(first) });
+        let due = p.next();
+        assert_eq!(due.since(first), Dur::from_millis(1));
+        for (rate, gap) in [(2e6, 500), (5e5, 2000)] {
+            let mut p = p;
+            assert!(p.holds(due - Dur(1)) && !p.holds(due), "at a rate of {rate}: nothing is booked anew");
+            p.left(Leaving { rate: Some(rate), ..segment(due) });
+            assert_eq!(p.next().since(due), Dur::from_micros(gap));
+        }
+    }
+
+    #[test]
+    fn a_program_s_limit_spaces_what_would_be_faster_and_nothing_else() {
+        let limited = |l: Leaving| {
+            let p = preset::preset("linux-6-cubic").expect("a preset");
+            let mut p =
+                Pacer::asked_for(&p.with(|p| p.host.pacing_limit = Some(BitRate(4_000_000)))).expect("a limit paces");
+            p.next = l.now;
+            p.left(l);
+            (p.next().since(l.now), p.is_limited())
+        };
+        let at = segment(Time::from_secs_f64(1.0));
+        assert_eq!(limited(at), (Dur::from_millis(2), true), "4 Mbit/s, not 1.2 windows a round trip");
+        assert_eq!(limited(Leaving { rate: Some(1e5), ..at }), (Dur::from_millis(10), false), "a law that is slower");
+        assert_eq!(limited(Leaving { of_timer: None, ..at }), (Dur::from_millis(2), true), "no round trip yet");
     }
 
     #[test]

@@ -37,6 +37,9 @@ impl TcpParams {
         if let Some(m) = connection.mss_option.filter(|m| !(64..=65_535).contains(&m.0)) {
             return Err(ConfigError::new(at("mss_option"), format!("{} B", m.0), "a size from 64 B to 65535 B"));
         }
+        if host.pacing == Pacing::Never && host.pacing_limit.is_some() {
+            return Err(ConfigError::new(at("pacing_limit"), "a limit where `pacing = \"never\"`", "one of the two"));
+        }
         connection.keepalive.check().map_err(|e| e.under(&at("keepalive")))?;
         law::check(self, &at)?;
         recovery.check(&at)?;

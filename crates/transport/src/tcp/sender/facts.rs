@@ -20,7 +20,7 @@ use crosswind_base::{Dur, Packet, Time};
 impl Sender {
     #[inline]
     pub(super) fn facts(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, now: Time) -> Ack {
-        let in_flight_before = self.in_flight(p);
+        let in_flight_before = self.in_flight_before(p, now);
         let mark = match self.spurious.is_active() {
             true => self.spurious.high(),
             false if self.recovery.watches_order => self.board.highest_sacked(),
