@@ -42,6 +42,7 @@ def findings() -> Iterator[Finding]:
     yield _tool("tcptrace", ("tcptrace",), "plots of captures", "apt-get install tcptrace")
     yield _tool("Graphviz", ("dot",), "crosswind topology --as dot", "apt-get install graphviz")
     yield _tool("Chromium", ("chromium", "google-chrome"), "tests of the reports", "apt-get install chromium")
+    yield _tool("clang", ("clang",), "crosswind port", "apt-get install clang bpftool libbpf-dev")
     yield _module("matplotlib", "matplotlib", "figures as SVG, PDF, PNG", "pip install 'crosswind[figures]'")
     yield _module("SciPy", "scipy", "compare, --precision, some claims", "pip install 'crosswind[stats]'")
     yield _module("Starlette", "starlette", "crosswind studio", "pip install 'crosswind[studio]'")

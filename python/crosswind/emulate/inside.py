@@ -22,9 +22,13 @@ class Stopped(BaseException):
 
 
 def _on_signal(number: int, _frame: FrameType | None) -> None:
-    if number == signal.SIGINT and os.isatty(0):
-        return
     raise Stopped(number)
+
+
+def _leave_to_command(number: int, frame: FrameType | None) -> None:
+    """Ctrl-C on a terminal reaches the command of a session by itself, and is its own to answer."""
+    if not os.isatty(0):
+        _on_signal(number, frame)
 
 
 def work(job: dict[str, Any]) -> int:
@@ -50,6 +54,8 @@ def main() -> int:
         job = json.load(file)
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _on_signal)
+    if job["kind"] == "session":
+        signal.signal(signal.SIGINT, _leave_to_command)
     try:
         return work(job)
     except Stopped as stopped:

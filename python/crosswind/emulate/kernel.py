@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from crosswind.emulate.hosts import DEVICE, Host, call, settings
+from crosswind.emulate.port.constants import LAWS as PORTED
 from crosswind.errors import InputError
 from crosswind.scenario.quantity import parse
 
@@ -28,17 +29,20 @@ SWITCHES = (
 
 
 def congestion(flow: dict[str, Any]) -> str:
-    """The kernel's name of a flow's window law. Raises InputError when it has none."""
+    """The kernel's name of a flow's window law, a ported one that is loaded too. Raises InputError when it has none."""
     law = flow["tcp"].get("law", "reno")
     name = law if isinstance(law, str) else law.get("type", "reno")
     known = AVAILABLE.read_text(encoding="ascii").split() if AVAILABLE.exists() else list(LAWS.values())
-    if LAWS.get(name) not in known:
+    names = LAWS | {law: ported.kernel_name for law, ported in PORTED.items()}
+    if names.get(name) not in known:
+        way = f"`crosswind port {name} -- COMMAND` brings it into the kernel for a command" if name in PORTED else ""
         raise InputError(
             f"flow.{flow['group']}.tcp.law",
             found=f"`{name}`",
-            expected=f"a law of this kernel: {', '.join(sorted(k for k, v in LAWS.items() if v in known))}",
+            expected=f"a law of this kernel: {', '.join(sorted(k for k, v in names.items() if v in known))}",
+            hint=way,
         )
-    return LAWS[name]
+    return names[name]
 
 
 def size(flow: dict[str, Any], key: str) -> int | None:

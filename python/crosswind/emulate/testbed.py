@@ -24,7 +24,7 @@ from crosswind.emulate import kernel, needs, processors, sandbox
 from crosswind.emulate.network import Network
 from crosswind.emulate.programs import is_tcp, page_of, size_of, tasks_of
 from crosswind.emulate.results import runs_of
-from crosswind.errors import CrosswindError
+from crosswind.errors import EXIT_INTERRUPTED, CrosswindError
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
@@ -91,6 +91,8 @@ def repetition(job: dict[str, Any], privileges: needs.Privileges) -> Runs:
     """One repetition, from outside its sandbox."""
     with tempfile.TemporaryDirectory() as folder:
         code = sandbox.run({**job, "out": folder}, privileges)
+        if code == EXIT_INTERRUPTED:
+            raise KeyboardInterrupt
         if code != 0:
             raise CrosswindError(f"the emulation of repetition {job['rep']} ended with exit code {code}")
         runs = Runs.load(folder)

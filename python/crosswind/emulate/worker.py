@@ -419,9 +419,12 @@ def main():
     job = json.loads(sys.stdin.read())
     threads = [threading.Thread(target=TASKS[t["do"]], args=(t, job)) for t in job["tasks"]]
     for t in threads:
+        t.daemon = True
         t.start()
-    for t in threads:
-        t.join()
+    # Ctrl-C on a terminal reaches this program, too; the sandbox is ended by its first process.
+    with contextlib.suppress(KeyboardInterrupt):
+        for t in threads:
+            t.join()
 
 
 if __name__ == "__main__":

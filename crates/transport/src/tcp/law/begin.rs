@@ -30,7 +30,7 @@ impl Start {
 
 fn ramp(p: &TcpParams) -> Ramp {
     match p.controller.slow_start {
-        SlowStart::Standard | SlowStart::Hystart => Ramp::ByCounting,
+        SlowStart::Standard | SlowStart::Hystart | SlowStart::Search => Ramp::ByCounting,
         SlowStart::HystartPlus => Ramp::Counted { most: segments_per_ack(p), share: 1.0 },
         SlowStart::Limited => Ramp::Limited { above: f64::from(p.controller.hystart.limit_segments) },
     }

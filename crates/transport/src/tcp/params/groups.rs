@@ -15,8 +15,8 @@ use crate::tcp::reduction::prr::Reduction;
 use crate::tcp::sender::writer::{FinalSegment, Writing};
 use crate::tcp::share::queue::HostQueueParams;
 use crate::tcp::undo::last_reduction::Undo;
-use crosswind_base::Dur;
 use crosswind_base::units::Size;
+use crosswind_base::{BitRate, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -183,6 +183,9 @@ pub struct HostParams {
     /// When segments may leave that the window allows.
     #[serde(default = "unpaced", skip_serializing_if = "is_unpaced")]
     pub pacing: Pacing,
+    /// No faster than this, of payload, whatever the window and the law say (Linux: `SO_MAX_PACING_RATE`); it asks for pacing.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub pacing_limit: Option<BitRate>,
     /// What leaves at once where segments are paced.
     #[serde(default, skip_serializing_if = "is_default")]
     pub pacing_burst: PacingBurst,
