@@ -53,7 +53,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Finding:
-    """What came out of one case. `given` and `expect` are empty where the case does not apply; `why` says why."""
+    """What came out of one case. `given` and `expect` are empty where the case does not apply; `why` says why.
+
+    `note`: what else bears on the verdict.
+    """
 
     case: AuditCase
     verdict: str
@@ -61,6 +64,7 @@ class Finding:
     expect: tuple[Measured, ...] = ()
     why: str = ""
     trace: Trace | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,7 @@ class Audit:
         return [
             {
                 "case": f.case.id, "clause": f.case.clause, "strength": f.case.strength, "title": f.case.title,
-                "verdict": f.verdict, "why": f.why,
+                "verdict": f.verdict, "why": f.why, "note": f.note,
                 "expected": [_named(m.bound) + " " + m.bound.accept() for m in f.expect],
                 "measured": [m.text() for m in f.expect],
             }
@@ -115,18 +119,19 @@ def audit(
     Raises InputError for a body or a case that does not exist, and for a table that the engine refuses.
     """
     of = body_of(body)
-    wanted = list(_chosen(cases, load()))
+    wanted = list(chosen(cases, load()))
     has = features(of)
     findings = []
     for i, case in enumerate(wanted):
-        why = _why_not(case, of, has)
+        why = why_not(case, of, has)
         findings.append(Finding(case, "not applicable", why=why) if why else _judged(case, of, seed, workers))
         if progress:
             progress(i + 1, len(wanted))
     return Audit(of.name, of.transport, findings, seed)
 
 
-def _chosen(wanted: Sequence[str], known: Mapping[str, AuditCase]) -> Iterator[AuditCase]:
+def chosen(wanted: Sequence[str], known: Mapping[str, AuditCase]) -> Iterator[AuditCase]:
+    """The cases of these names and documents; all without any. Raises InputError for one that there is not."""
     documents = dict.fromkeys(c.document for c in known.values())
     for name in wanted:
         if name not in known and name not in documents:
@@ -155,7 +160,8 @@ def _leaves(table: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
         yield key, value
 
 
-def _why_not(case: AuditCase, body: Body, has: Mapping[str, str]) -> str:
+def why_not(case: AuditCase, body: Body, has: Mapping[str, str]) -> str:
+    """Why a case says nothing about a body; nothing if it does."""
     for key, patterns in case.applies.items():
         value = has.get(key, "off")
         if not any(fnmatchcase(value, p) for p in patterns):
@@ -202,16 +208,18 @@ def _judged(case: AuditCase, body: Body, seed: int, workers: int | None) -> Find
         )
     runs.raise_failed(Path())
     traces = [traced(runs, label, s.validate(), case.seconds) for label, s in told.items()]
-    given, expect = (tuple(_measured(b, traces) for b in bounds) for bounds in (case.given, case.expect))
-    return Finding(case, _verdict(case, given, expect), given, expect, trace=traces[0])
+    given, expect = (tuple(measured(b, traces) for b in bounds) for bounds in (case.given, case.expect))
+    return Finding(case, verdict_of(case, given, expect), given, expect, trace=traces[0])
 
 
-def _measured(bound: Bound, traces: Sequence[Trace]) -> Measured:
+def measured(bound: Bound, traces: Sequence[Trace]) -> Measured:
+    """A bound and its quantity in each of the traces."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return Measured(bound, tuple(QUANTITIES[bound.quantity](t, **bound.args) for t in traces))
 
 
-def _verdict(case: AuditCase, given: Sequence[Measured], expect: Sequence[Measured]) -> str:
+def verdict_of(case: AuditCase, given: Sequence[Measured], expect: Sequence[Measured]) -> str:
+    """What conditions and expectations, each seen in every phase, come to."""
     # An expectation without anything to look at says as little as a condition that did not come about.
     seen = [[len(v) > 0 for v in m.values] for m in expect]
     met = [all(one) for one in zip(*(m.holds() for m in given), *seen, strict=True)]
