@@ -13,6 +13,7 @@ from typing import Any
 from crosswind.core import core, has_hook
 from crosswind.emulate import needs, sandbox
 from crosswind.emulate.hosts import prepare
+from crosswind.emulate.opposite import punctual
 from crosswind.errors import CrosswindError, InputError, InterruptedRunError
 from crosswind.suites.case import Table
 
@@ -92,6 +93,7 @@ def inside(job: dict[str, Any]) -> int:
     prepare()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_DFL if os.getpid() != 1 else _end)
+    punctual()
     try:
         said = _asked(job["wish"])
     except InputError as e:
