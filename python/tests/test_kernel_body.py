@@ -47,7 +47,9 @@ def namespaces() -> str:
 
 
 def test_a_kernel_is_named_with_its_law() -> None:
-    assert is_kernel("kernel") and is_kernel("kernel:reno") and not is_kernel("cubic") and not is_kernel({"law": "cubic"})
+    assert (
+        is_kernel("kernel") and is_kernel("kernel:reno") and not is_kernel("cubic") and not is_kernel({"law": "cubic"})
+    )
     assert law_of("kernel:reno") == "reno"
     assert law_of("kernel") in kernel_body.PRESETS
     with pytest.raises(InputError, match="did you mean `cubic`"):
