@@ -87,7 +87,7 @@ def test_only_timers_are_given_the_error_of_the_kernels_clock() -> None:
 
 
 def _facts(**more: Any) -> dict[str, Any]:
-    return {"right_bytes": [10**6], "failure": None, "late_p99_ns": 50_000, "mss_bytes": 1448, **more}
+    return {"right_bytes": [10**6], "failure": None, "late_max_ns": 50_000, "mss_bytes": 1448, **more}
 
 
 def _judged(folder: Path, kind: list[str], facts: dict[str, Any], law: str, name: str) -> Any:
@@ -102,7 +102,7 @@ def _judged(folder: Path, kind: list[str], facts: dict[str, Any], law: str, name
 def test_what_is_wrong_fails_and_a_late_machine_decides_nothing(tmp_path: Path) -> None:
     right = _judged(tmp_path, ["send"] * 10, _facts(), "cubic", "first-flight")
     wrong = _judged(tmp_path, ["send"] * 11, _facts(), "cubic", "first-flight")
-    late = _judged(tmp_path, ["send"] * 11, _facts(late_p99_ns=5_000_000), "cubic", "first-flight")
+    late = _judged(tmp_path, ["send"] * 11, _facts(late_max_ns=5_000_000), "cubic", "first-flight")
     assert [f.verdict for f in (right, wrong, late)] == ["pass", "fail", "inconclusive"]
     assert "late" in late.note
 

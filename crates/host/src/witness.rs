@@ -35,7 +35,7 @@ pub struct Witness {
     port: u16,
     socket: Option<Arc<TcpStream>>,
     events: Vec<Event>,
-    /// Of each arrival at the network, in order: sequence number and payload, if it was data of the flow.
+    /// Of each arrival at the network, in order: sequence number and payload, if it was data or a SYN of the flow.
     arrivals: Vec<Option<(u64, u32)>>,
     iss: Option<u32>,
     sent_to: u64,
@@ -105,7 +105,7 @@ impl Witness {
             let kind = if self.iss.is_none() { EventKind::Open } else { EventKind::Timeout };
             self.iss = Some(s.number);
             self.note(at, kind, 0, 0, 0);
-            return None;
+            return Some((0, 0));
         }
         let seq = unfold(self.sent_to, s.number.wrapping_sub(self.iss?));
         if s.payload_bytes == 0 {
@@ -167,7 +167,8 @@ impl Witness {
             (Recovery | Reduced | Loss, Open | Disorder) => self.note(at, EventKind::Recovered, first, 0, 0),
             _ => {}
         }
-        if (now.cwnd, now.ssthresh) != (before.cwnd, before.ssthresh) {
+        // One that a timeout finds at a segment stays there: that has to be said, too.
+        if timeouts > 0 || (now.cwnd, now.ssthresh) != (before.cwnd, before.ssthresh) {
             let mss = now.mss_bytes;
             self.note(at, EventKind::Cwnd, u64::from(now.cwnd) * u64::from(mss), 0, now.ssthresh.saturating_mul(mss));
         }

@@ -99,8 +99,8 @@ fn columns(py: Python<'_>, seen: Seen) -> PyResult<Bound<'_, PyDict>> {
     out.set_item("aux", e.iter().map(|e| e.aux).collect::<Vec<u32>>().into_pyarray(py))?;
     out.set_item("kinds", EventKind::NAMES.to_vec())?;
     let facts = json!({
-        "right_bytes": seen.right_bytes, "failure": seen.failure, "late_p50_ns": seen.late_p50.0,
-        "late_p99_ns": seen.late_p99.0, "unwritten_packets": seen.unwritten_packets,
+        "right_bytes": seen.right_bytes, "failure": seen.failure, "late_p99_ns": seen.late_p99.0,
+        "late_max_ns": seen.late_max.0, "unwritten_packets": seen.unwritten_packets,
         "retransmitted_packets": seen.last.retransmitted_packets, "rto_us": seen.last.rto_us,
         "mss_bytes": seen.last.mss_bytes,
     });

@@ -37,6 +37,12 @@ def retransmissions(t: Trace, after: float = 0.0, until: float = np.inf) -> Valu
     return _one(np.sum((at >= after) & (at < until) & (t.len[rows] > 0)))
 
 
+def capable_retransmissions(t: Trace) -> Values:
+    """How many retransmitted segments said that they were capable of ECN: bits 8 and 9 of what an event says of a header."""
+    rows = t.rows("retransmit")
+    return _one(np.sum((t.aux[rows].astype(np.int64) >> 8) & 3 > 0))
+
+
 def syn_gaps(t: Trace) -> Values:
     """Times between one SYN and the next."""
     rows = t.rows("timeout")
