@@ -140,7 +140,7 @@ impl Witness {
         self.look(at);
     }
 
-    /// Looks at the socket, and writes down what has changed.
+    /// Looks at the socket, and writes down what is and what has changed.
     fn look(&mut self, at: Time) {
         let Some(socket) = &self.socket else { return };
         self.looked_at = at;
@@ -167,11 +167,9 @@ impl Witness {
             (Recovery | Reduced | Loss, Open | Disorder) => self.note(at, EventKind::Recovered, first, 0, 0),
             _ => {}
         }
-        // One that a timeout finds at a segment stays there: that has to be said, too.
-        if timeouts > 0 || (now.cwnd, now.ssthresh) != (before.cwnd, before.ssthresh) {
-            let mss = now.mss_bytes;
-            self.note(at, EventKind::Cwnd, u64::from(now.cwnd) * u64::from(mss), 0, now.ssthresh.saturating_mul(mss));
-        }
+        // As in a simulation with every acknowledgement, whether it has changed or not.
+        let mss = now.mss_bytes;
+        self.note(at, EventKind::Cwnd, u64::from(now.cwnd) * u64::from(mss), 0, now.ssthresh.saturating_mul(mss));
         if now.srtt_us != before.srtt_us {
             // Each sample moves the smoothed round trip by an eighth of the way (rfc6298 section 2.3).
             let (new, old) = (i64::from(now.srtt_us), i64::from(before.srtt_us));

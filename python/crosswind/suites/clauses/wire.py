@@ -70,6 +70,34 @@ def timer(t: Trace, after: float = 0.0) -> Values:
     return _one(at[0] - before[before < at[0]].max())
 
 
+def _probes(t: Trace, after: float, least: float) -> tuple[Values, Values]:
+    """Silences of `least` and more from `after` on, and how many left in each train that ended one."""
+    at = _sent_at(t)
+    at = at[at >= after]
+    gaps = np.diff(at)
+    long = np.flatnonzero(gaps >= least)
+    ends = np.append(long[1:], len(at) - 1)
+    return gaps[long], (ends - long).astype(float)
+
+
+def probe_timer(t: Trace, after: float = 0.0, least: float = 0.05) -> Values:
+    """The first silence of `least` s and more: from the last packet to what a timer sends."""
+    return _probes(t, after, least)[0][:1]
+
+
+def probe_gaps(t: Trace, after: float = 0.0, least: float = 0.05, until: float = np.inf) -> Values:
+    """Each silence of `least` s and more over the one before, as long as they begin before `until`."""
+    gaps = _probes(t, after, least)[0]
+    gaps = gaps[after + np.cumsum(gaps) < until]
+    return gaps[1:] / gaps[:-1]
+
+
+def probe_size(t: Trace, after: float = 0.0, least: float = 0.05, until: float = np.inf) -> Values:
+    """How many packets each of these silences ended with."""
+    gaps, sizes = _probes(t, after, least)
+    return sizes[after + np.cumsum(gaps) < until]
+
+
 def _trains(at: Values) -> Values:
     if not len(at):
         return np.array([])
