@@ -41,6 +41,8 @@ pub struct Witness {
     sent_to: u64,
     acked_to: u64,
     last: Look,
+    /// The window before the last reduction, in segments.
+    reduced_from: u32,
     looked_at: Time,
     /// The first error of looking.
     pub trouble: Option<String>,
@@ -64,6 +66,7 @@ impl Witness {
             sent_to: 0,
             acked_to: 0,
             last: Look::default(),
+            reduced_from: 0,
             looked_at: Time::ZERO,
             trouble: None,
         }
@@ -160,8 +163,15 @@ impl Witness {
         // Those of the SYN were seen on the wire.
         let timeouts = if before.is_established { now.timeouts.saturating_sub(before.timeouts) } else { 0 };
         (0..timeouts).for_each(|_| self.note(at, EventKind::Timeout, first.max(1), 0, 0));
+        if matches!(before.standing, Open | Disorder) {
+            self.reduced_from = before.cwnd;
+        }
         match (before.standing, now.standing) {
             (a, b) if a == b => {}
+            // The whole window is back: the sender has found out that nothing was lost.
+            (Recovery | Loss, Open | Disorder) if now.cwnd >= self.reduced_from => {
+                self.note(at, EventKind::Spurious, first, 0, 0);
+            }
             (_, Recovery) => self.note(at, EventKind::Recovery, first, 0, 0),
             (_, Reduced) => self.note(at, EventKind::EcnReduce, first, 0, 0),
             (Recovery | Reduced | Loss, Open | Disorder) => self.note(at, EventKind::Recovered, first, 0, 0),

@@ -48,7 +48,7 @@ def inside(job: dict[str, Any]) -> int:
 
 
 def punctual() -> None:
-    """Packets are not to wait for other programs of this machine; where that is not allowed, cases say how late they were.
+    """Packets are not to wait for other programs; where that is not allowed, cases say how late they were.
 
     A turn each, unlike for an emulation that has a processor to itself.
     """

@@ -135,7 +135,7 @@ def _live(at: str, case: AuditCase, live: Table, table: Table) -> AuditCase | st
     if "no" in live:
         return str(live["no"])
     seconds = float(live.get("seconds", case.seconds))
-    scenario = merged(BASE, {"duration": f"{seconds:g} s"}, live.get("scenario", table.get("scenario") or {}))
+    scenario = merged(BASE, {"duration": f"{seconds:g} s"}, live.get("scenario") or table.get("scenario", {}))
     given, expect = (
         tuple(_bound(f"{at}.{key}[{i}]", b) for i, b in enumerate(live[key])) if key in live else getattr(case, key)
         for key in ("given", "expect")

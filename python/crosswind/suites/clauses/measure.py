@@ -15,9 +15,11 @@ QUANTITIES: dict[str, Callable[..., Values]] = {
         windows.window_change, windows.mean_window, windows.growth, windows.growth_ratio,
         windows.cuts_in_round, windows.least_threshold,
         cubic.misfit, cubic.plateau_slope, cubic.convex, cubic.slope,
-        wire.count, wire.first_flight, wire.retransmissions, wire.capable_retransmissions, wire.syn_gaps, wire.timeout_gaps,
+        wire.count, wire.first_flight, wire.retransmissions, wire.capable_retransmissions,
+        wire.syn_gaps, wire.timeout_gaps,
         wire.train, wire.restart_train, wire.ack_step, wire.queue_delay, wire.utilisation, wire.silence,
-        wire.rtt, wire.repaired, wire.timer, wire.share, wire.lost_before, wire.probe_timer, wire.probe_gaps, wire.probe_size, wire.recovery_train,
+        wire.rtt, wire.repaired, wire.timer, wire.share, wire.lost_before,
+        wire.probe_timer, wire.probe_gaps, wire.probe_size, wire.recovery_train,
     )
 }  # fmt: skip
 #: What the network alone tells of a body: all that can be said of one that shows no window.

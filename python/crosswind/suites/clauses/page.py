@@ -18,10 +18,10 @@ INTRODUCTION = (
     "number that the clause leaves no choice of, fails; a broken *should* deviates."
 )
 LIVE = (
-    "Each case is one clause of a standard as a small network in real time: the kernel sends, our own TCP receives. It says "
-    "nothing before its condition has come about, or where the machine was late (then it is inconclusive). Only a broken "
-    "*must*, or a number that the clause leaves no choice of, fails; a broken *should* deviates, and so does a choice that "
-    "Linux documents."
+    "Each case is one clause of a standard as a small network in real time: the kernel sends, our own TCP receives. It "
+    "says nothing before its condition has come about, or where the machine was too late to tell (then it is "
+    "inconclusive). Only a broken *must*, or a number that the clause leaves no choice of, fails; a broken *should* "
+    "deviates, and so does a choice that Linux documents."
 )
 
 

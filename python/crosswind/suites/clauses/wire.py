@@ -38,7 +38,7 @@ def retransmissions(t: Trace, after: float = 0.0, until: float = np.inf) -> Valu
 
 
 def capable_retransmissions(t: Trace) -> Values:
-    """How many retransmitted segments said that they were capable of ECN: bits 8 and 9 of what an event says of a header."""
+    """How many retransmitted segments said that they were capable of ECN (bits 8 and 9 of `aux`)."""
     rows = t.rows("retransmit")
     return _one(np.sum((t.aux[rows].astype(np.int64) >> 8) & 3 > 0))
 
