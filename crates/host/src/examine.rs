@@ -163,7 +163,8 @@ pub fn examine(r: &Request) -> io::Result<Seen> {
         if let Err(e) = kernels {
             failure.get_or_insert(format!("the kernel's end: {e}"));
         }
-        right_bytes.push(end.transfer.read.max(kernels.as_ref().copied().unwrap_or(0) * u64::from(!witness.is_kernels())));
+        let theirs = kernels.as_ref().copied().unwrap_or(0);
+        right_bytes.push(if witness.is_kernels() { end.transfer.read } else { theirs });
     }
     Ok(Seen {
         last: witness.last(),

@@ -43,7 +43,8 @@ pub struct Kernels {
 pub fn socket(namespace: &str, law: &str) -> io::Result<TcpStream> {
     within(Some(namespace), || {
         let s = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-        set_tcp_congestion(&s, law)?;
+        let unknown = |e| io::Error::other(format!("congestion control `{law}` of this kernel: {e}"));
+        set_tcp_congestion(&s, law).map_err(unknown)?;
         set_tcp_nodelay(&s, true)?;
         Ok(TcpStream::from(s))
     })

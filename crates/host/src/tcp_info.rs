@@ -65,13 +65,7 @@ fn read(socket: BorrowedFd<'_>) -> io::Result<[u8; BYTES]> {
     let mut len = BYTES as libc::socklen_t;
     // SAFETY: the kernel writes at most `len` bytes to `raw`, which is so long, and the length that it wrote to `len`.
     let done = unsafe {
-        libc::getsockopt(
-            socket.as_raw_fd(),
-            libc::IPPROTO_TCP,
-            libc::TCP_INFO,
-            raw.as_mut_ptr().cast(),
-            &mut len,
-        )
+        libc::getsockopt(socket.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, raw.as_mut_ptr().cast(), &mut len)
     };
     match done {
         0 if len as usize == BYTES => Ok(raw),

@@ -73,6 +73,14 @@ fn request(scenario_json: &str, seed: u64, text: &str) -> Result<Request, Config
     })
 }
 
+/// What the system answered, or what is wrong with a table.
+fn system(e: std::io::Error) -> PyErr {
+    match e.raw_os_error() {
+        Some(number) => PyOSError::new_err((number, e.to_string())),
+        None => PyOSError::new_err(e.to_string()),
+    }
+}
+
 /// Runs a scenario of two hosts in real time: the first is this machine's kernel in a namespace of its own, the second our
 /// own TCP. Returns columns of the event table of the first flow, and what else was seen as JSON under `facts`.
 #[pyfunction]
@@ -83,7 +91,7 @@ fn examine_kernel<'py>(
     request_json: &str,
 ) -> PyResult<Bound<'py, PyDict>> {
     let request = request(scenario_json, seed, request_json).map_err(|e| scenario_error(py, e))?;
-    let seen = py.detach(|| examine(&request)).map_err(|e| PyOSError::new_err((e.raw_os_error(), e.to_string())))?;
+    let seen = py.detach(|| examine(&request)).map_err(system)?;
     columns(py, seen)
 }
 
@@ -113,7 +121,7 @@ fn columns(py: Python<'_>, seen: Seen) -> PyResult<Bound<'_, PyDict>> {
 #[pyfunction]
 fn host_transfer(py: Python<'_>, wish_json: &str) -> PyResult<String> {
     let wish: Wish = serde_json::from_str(wish_json).map_err(|e| PyValueError::new_err(format!("wish: {e}")))?;
-    let said = py.detach(|| transfer(wish)).map_err(|e| PyOSError::new_err((e.raw_os_error(), e.to_string())))?;
+    let said = py.detach(|| transfer(wish)).map_err(system)?;
     Ok(said.to_string())
 }
 

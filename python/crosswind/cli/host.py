@@ -102,7 +102,7 @@ def _queue(text: str, rate: str, delay: str, *, ecn: bool) -> dict[str, Any]:
     bps, one_way = parse(rate), parse(delay)
     if bps is None or one_way is None:
         raise InputError("--rate, --delay", found=f"`{rate}`, `{delay}`", expected="quantities, '100 Mbit/s', '10 ms'")
-    packets = max(LEAST_packets, round(bps.value * 2 * one_way.value / 8 / PACKET_bytes))
+    packets = max(LEAST_packets, round(bps.value * 2 * one_way.value / 1e9 / 8 / PACKET_bytes))
     if ecn:
         return {"type": "codel", "limit": f"{10 * packets} packets"}
     return {"type": "droptail", "limit": f"{packets} packets"}
