@@ -74,7 +74,7 @@ def test_what_a_case_demands_of_tcp_is_told_to_the_kernel_or_to_its_peer() -> No
 def test_cases_with_one_network_share_a_run() -> None:
     base = [json.dumps(request(case(n), "cubic")) for n in ("cubic-decrease", "use", "prr-no-burst", "reno-recovered")]
     assert len(set(base)) == 1
-    assert max(c.seconds for c in LIVE.values()) <= 45
+    assert max(c.seconds for c in LIVE.values() if "transport" not in c.applies) <= 45
 
 
 def test_only_timers_are_given_the_error_of_the_kernels_clock() -> None:
