@@ -18,6 +18,7 @@ from crosswind.emulate import kernel_body, needs
 from crosswind.emulate.kernel_body import CLOCK, OWN, audit_kernel, is_kernel, law_of, request
 from crosswind.emulate.transfer import Transfer, transfer
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_ENVIRONMENT, InputError
+from crosswind.suites.clauses import audit as audit_module
 from crosswind.suites.clauses.case import AuditCase, load
 from crosswind.suites.clauses.choices import choice_of
 
@@ -74,7 +75,7 @@ def test_what_a_case_demands_of_tcp_is_told_to_the_kernel_or_to_its_peer() -> No
 def test_cases_with_one_network_share_a_run() -> None:
     base = [json.dumps(request(case(n), "cubic")) for n in ("cubic-decrease", "use", "prr-no-burst", "reno-recovered")]
     assert len(set(base)) == 1
-    assert max(c.seconds for c in LIVE.values() if "transport" not in c.applies) <= 45
+    assert max(c.seconds for c in LIVE.values() if "transport" not in c.applies) <= 36
 
 
 def test_only_timers_are_given_the_error_of_the_kernels_clock() -> None:
@@ -114,7 +115,7 @@ def test_what_is_wrong_fails_and_a_late_machine_decides_nothing(tmp_path: Path) 
 
 
 def test_a_documented_choice_deviates_and_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel_body, "choice_of", lambda *_: "it is written there")
+    monkeypatch.setattr(audit_module, "choice_of", lambda *_: "it is written there")
     found = _judged(tmp_path, ["send"] * 11, _facts(), "cubic", "first-flight")
     assert (found.verdict, found.note) == ("deviates", "a choice: it is written there")
     assert choice_of("kernel", "cubic", "first-flight") == ""

@@ -25,10 +25,9 @@ from crosswind.run.progress import Listener
 from crosswind.scenario import Scenario
 from crosswind.scenario.quantity import parse
 from crosswind.suites.case import Table, merged
-from crosswind.suites.clauses.audit import Audit, Finding, chosen, features, measured, verdict_of, why_not
+from crosswind.suites.clauses.audit import Audit, Finding, chosen, chosen_so, features, measured, verdict_of, why_not
 from crosswind.suites.clauses.body import Body
 from crosswind.suites.clauses.case import AuditCase, Bound, load
-from crosswind.suites.clauses.choices import choice_of
 from crosswind.suites.clauses.trace import Trace
 
 KERNEL = "kernel"
@@ -260,10 +259,8 @@ def _finding(case: AuditCase, law: str, folder: Path, name: str) -> Finding:
     given, expect = (
         tuple(measured(_loosened(b), [trace]) for b in bounds) for bounds in (live.given, live.expect)
     )  # fmt: skip
-    verdict, note = verdict_of(live, given, expect), ""
-    if verdict == "fail" and (reason := choice_of(KERNEL, law, case.id)):
-        verdict, note = "deviates", f"a choice: {reason}"
-    elif verdict in ("fail", "deviates") and (late_s := facts["late_max_ns"] / 1e9) * 1e9 > LATE_MAX_ns:
+    verdict, note = chosen_so(verdict_of(live, given, expect), KERNEL, law, case)
+    if not note and verdict in ("fail", "deviates") and (late_s := facts["late_max_ns"] / 1e9) * 1e9 > LATE_MAX_ns:
         by_machine = tuple(replace(m, bound=_late(m.bound, late_s)) for m in expect)
         if verdict_of(live, given, by_machine) != verdict:
             note = f"it would be `{verdict}`, but the machine was up to {late_s * 1e3:.1f} ms late"

@@ -18,6 +18,7 @@ from crosswind.scenario.quantity import parse
 from crosswind.suites.case import Table, merged
 from crosswind.suites.clauses.body import LAWS, Body, body_of
 from crosswind.suites.clauses.case import BASE, AuditCase, Bound, load
+from crosswind.suites.clauses.choices import choice_of
 from crosswind.suites.clauses.measure import OF_NETWORK, OF_STACKS, QUANTITIES
 from crosswind.suites.clauses.trace import Trace, Values, traced
 from crosswind.suites.evaluate import Subject
@@ -124,7 +125,7 @@ def audit(
     findings = []
     for i, case in enumerate(wanted):
         why = why_not(case, of, has)
-        findings.append(Finding(case, "not applicable", why=why) if why else _judged(case, of, seed, workers))
+        findings.append(Finding(case, "not applicable", why=why) if why else _judged(case, of, has, seed, workers))
         if progress:
             progress(i + 1, len(wanted))
     return Audit(of.name, of.transport, findings, seed)
@@ -199,7 +200,7 @@ def _offset_ns(laid: Table, phase: float) -> int:
     return round(phase * PACKET_BIT / rate.value * 1e9)
 
 
-def _judged(case: AuditCase, body: Body, seed: int, workers: int | None) -> Finding:
+def _judged(case: AuditCase, body: Body, has: Mapping[str, str], seed: int, workers: int | None) -> Finding:
     told = scenarios(case, body)
     runs = run(told, seed=seed, workers=workers, laws=body.makers or None)
     if runs.interrupted:
@@ -209,7 +210,14 @@ def _judged(case: AuditCase, body: Body, seed: int, workers: int | None) -> Find
     runs.raise_failed(Path())
     traces = [traced(runs, label, s.validate(), case.seconds) for label, s in told.items()]
     given, expect = (tuple(measured(b, traces) for b in bounds) for bounds in (case.given, case.expect))
-    return Finding(case, verdict_of(case, given, expect), given, expect, trace=traces[0])
+    verdict, note = chosen_so(verdict_of(case, given, expect), str(body.transport["type"]), has["law"], case)
+    return Finding(case, verdict, given, expect, trace=traces[0], note=note)
+
+
+def chosen_so(verdict: str, body: str, law: str, case: AuditCase) -> tuple[str, str]:
+    """A verdict, and why: what fails deviates where it is a documented choice of this body (`choices.toml`)."""
+    reason = choice_of(body, law, case.id) if verdict == "fail" else ""
+    return ("deviates", f"a choice: {reason}") if reason else (verdict, "")
 
 
 def measured(bound: Bound, traces: Sequence[Trace]) -> Measured:
