@@ -36,6 +36,8 @@ AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 DEFAULT = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 #: What describes a kernel with one of its laws: which cases concern it.
 PRESETS = {"cubic": "linux-6-cubic", "reno": "linux-6", "bbr": "linux-6-bbr"}
+#: Where a kernel is otherwise than the preset that describes it: Linux's BBR sets its window itself, without PRR.
+OTHERWISE = {"bbr": {"reduction": "bbr"}}
 #: Runs must not depend on buffers, nor on what one before them has learnt.
 SETTINGS = {
     "net.ipv4.tcp_rmem": "4096 131072 67108864",
@@ -75,8 +77,8 @@ CLOCK = {
 }
 #: What a late machine does not change: windows as the kernel has them, and what is on packets.
 EXACT = {
-    "cut_ratio", "cuts_in_round", "least_threshold", "after_timeout", "threshold_ratio", "ended_at_threshold",
-    "first_flight", "capable_retransmissions",
+    "cut_ratio", "cuts_in_round", "least_threshold", "after_timeout", "ended_at_threshold", "first_flight",
+    "capable_retransmissions",
 }  # fmt: skip
 #: What it moves by no more than it was late, in s. Of everything else nobody knows.
 TIMED = {"timer", "syn_gaps", "silence", "repaired"}
@@ -116,7 +118,7 @@ def audit_kernel(
     privileges = needs.check()
     law = law_of(body)
     of = Body(f"{KERNEL}:{law}", {"type": "tcp", "preset": PRESETS[law]})
-    has = features(of)
+    has = {**features(of), **OTHERWISE.get(law, {})}
     wanted = list(chosen(cases, CASES))
     refused = {c.id: why for c in wanted if (why := _why_not(c, of, has))}
     asked = {c.id: request(c.live, law) for c in wanted if c.id not in refused and isinstance(c.live, AuditCase)}
