@@ -145,7 +145,7 @@ pub fn examine(r: &Request) -> io::Result<Seen> {
     let network = driver.network;
     let Opposite { live, ends, witness, .. } = port;
     let late = live.punctuality.lateness_ns.clone();
-    let late_max = Dur((late.max().max(live.punctuality.oversleep_ns.max())) as u64);
+    let late_max = Dur(late.max().max(live.punctuality.oversleep_ns.max()));
     let unwritten_packets = live.punctuality.unwritten_packets;
     // Without its device a socket that waits gets no further.
     drop(live);

@@ -122,15 +122,16 @@ impl Sink for Opposite {
     fn deliver(&mut self, d: Delivery<'_>) {
         let (port, frame) = (d.port, d.frame);
         if port != OWN {
+            let meant = d.at;
             self.live.deliver(d);
             // What it made of the packet can be seen now.
             let now = self.tell();
-            self.witness.iter_mut().for_each(|w| w.reached(now, port, frame));
+            self.witness.iter_mut().for_each(|w| w.reached(now, port, frame, now.since(meant)));
             return;
         }
         let now = self.tell();
         self.keep(now, frame);
-        self.witness.iter_mut().for_each(|w| w.reached(now, port, frame));
+        self.witness.iter_mut().for_each(|w| w.reached(now, port, frame, Dur::ZERO));
         if let Some(at) = self.end_of(frame) {
             self.ends[at].1.on_frame(now, frame, &mut self.leaving);
         }

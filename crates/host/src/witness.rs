@@ -124,8 +124,8 @@ impl Witness {
         Some((seq, s.payload_bytes))
     }
 
-    /// A packet has reached a host.
-    pub fn reached(&mut self, at: Time, host: Port, frame: &[u8]) {
+    /// A packet has reached a host, so much later than was meant. An acknowledgement keeps that in `len`, in microseconds.
+    pub fn reached(&mut self, at: Time, host: Port, frame: &[u8], late: Dur) {
         let (Some(s), Some(iss)) = (self.read(frame), self.iss) else { return };
         let aux = u32::from(s.flags) | u32::from(s.ecn) << 8;
         if host != self.sender {
@@ -138,7 +138,7 @@ impl Witness {
         if let Some(low) = s.acknowledges {
             let ack = unfold(self.acked_to, low.wrapping_sub(iss));
             self.acked_to = self.acked_to.max(ack);
-            self.note(at, EventKind::Ack, ack, 0, aux);
+            self.note(at, EventKind::Ack, ack, (late.0 / 1000).min(u32::MAX.into()) as u32, aux);
         }
         self.look(at);
     }

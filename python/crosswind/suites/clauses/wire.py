@@ -10,6 +10,10 @@ from crosswind.suites.clauses.trace import NOT_SET_B, Trace, Values
 
 #: Segments that leave closer together than this are one train.
 TOGETHER_s = 100e-6
+#: In real time an acknowledgement says how late it was (`len`): behind one that was later than this, for so long, what
+#: leaves together says nothing of its sender.
+LATE_us = 300
+AFTER_s = 1e-3
 #: IPv4 and TCP without options.
 HEADERS_B = 40
 
@@ -98,10 +102,15 @@ def probe_size(t: Trace, after: float = 0.0, least: float = 0.05, until: float =
     return sizes[after + np.cumsum(gaps) < until]
 
 
-def _trains(at: Values) -> Values:
+def _trains(at: Values, t: Trace) -> Values:
+    """How many left in each train; none that left when acknowledgements had waited for a machine that was late."""
     if not len(at):
         return np.array([])
-    return np.diff(np.concatenate([[0], np.flatnonzero(np.diff(at) > TOGETHER_s) + 1, [len(at)]])).astype(float)
+    begins = np.concatenate([[0], np.flatnonzero(np.diff(at) > TOGETHER_s) + 1])
+    ends = np.append(begins[1:], len(at))
+    late = t.time[t.acks[t.len[t.acks] > LATE_us]]
+    of_machine = np.searchsorted(late, at[ends - 1], side="right") > np.searchsorted(late, at[begins] - AFTER_s)
+    return (ends - begins)[~of_machine].astype(float)
 
 
 def _sent_at(t: Trace) -> Values:
@@ -112,7 +121,7 @@ def _sent_at(t: Trace) -> Values:
 def train(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
     """Segments of each train: sent less than 100 us apart."""
     at = _sent_at(t)
-    return _trains(at[(at >= after) & (at < until)])
+    return _trains(at[(at >= after) & (at < until)], t)
 
 
 def recovery_train(t: Trace) -> Values:
@@ -122,7 +131,7 @@ def recovery_train(t: Trace) -> Values:
     for begin in t.time[t.rows("recovery")]:
         end = ends[ends > begin]
         inside = at[(at >= begin) & (at < (end[0] if len(end) else np.inf))]
-        out.append(max(_trains(inside), default=0.0))
+        out.append(max(_trains(inside, t), default=0.0))
     return np.array(out)
 
 
