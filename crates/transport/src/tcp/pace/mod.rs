@@ -19,10 +19,11 @@
 //!
 //! **Checked by**: `tests/delayed_response.rs` (claim B130); `tests/fast.rs` (a clock of 10 ms); unit tests (the ratios, and lateness).
 
-use super::Ack;
 use super::law::Needs;
 use super::law::rtt_filter::RttFilter;
-use super::params::{Pacing, PacingBurst, TcpParams};
+use super::params::TcpParams;
+use crate::tcp::choices::{Pacing, PacingBurst};
+use crate::tcp::facts::Ack;
 use crosswind_base::{Dur, Time};
 
 /// Segments that Linux does not pace.
@@ -73,7 +74,7 @@ pub struct Leaving {
 /// Whether segments are paced.
 pub fn is_asked(p: &TcpParams) -> bool {
     match p.host.pacing {
-        Pacing::Off => Needs::of(p).pacing,
+        Pacing::Off => Needs::of(&p.controller).pacing,
         Pacing::Never => false,
         Pacing::ByPhase | Pacing::Window => true,
     }
