@@ -58,7 +58,7 @@ ARROWS = {
     "emu": {"base", "net", "record"},
     "stacks": {"base", "transport"},
     "host": {"base", "emu", "record", "stacks", "transport"},
-    "py": {"base", "net", "transport", "record", "sim", "emu"},
+    "py": {"base", "net", "transport", "record", "sim", "emu", "host"},
     "testkit": {"base", "net", "transport"},
 }
 # Rooms of python/crosswind, from the ground up: each imports from those before it only. What stands in one row does not

@@ -77,7 +77,7 @@ def test_an_interrupt_ends_the_audit(monkeypatch: pytest.MonkeyPatch, capsys: py
 def test_an_expectation_without_anything_to_look_at_decides_nothing() -> None:
     cut = replace(CASES["cubic-decrease"], given=(), seconds=0.5)
     never = replace(cut, scenario={**cut.scenario, "duration": "500 ms"})
-    assert examined._judged(never, body_of(LINUX), 1, None).verdict == "inconclusive"
+    assert examined._judged(never, body_of(LINUX), {"law": "cubic"}, 1, None).verdict == "inconclusive"
 
 
 def test_the_command_writes_a_report_and_ends_with_one_for_a_broken_must(

@@ -59,6 +59,7 @@ fn main() -> io::Result<()> {
             size_bytes: megabytes * 1_000_000,
             tcp: tcp(2)?,
             kernels_law: "cubic".into(),
+            settings: Vec::new(),
             link: json!({"type": "wire", "rate": "20 Mbit/s", "delay": "30 ms"}),
             queue: json!({"type": "droptail", "limit": "100 packets"}),
             loss: None,

@@ -33,10 +33,10 @@ impl Namespace {
         format!("/run/netns/{}", self.name)
     }
 
-    /// Gives a device an address and lets it run. `mtu` is in bytes.
+    /// Gives a device an address and lets it run. `mtu` is in bytes. Its own queue never overflows.
     pub fn raise(&self, device: &str, address: &str, mtu: usize) -> io::Result<()> {
         ip(&["-n", &self.name, "address", "add", address, "dev", device])?;
-        ip(&["-n", &self.name, "link", "set", device, "up", "mtu", &mtu.to_string()])
+        ip(&["-n", &self.name, "link", "set", device, "up", "mtu", &mtu.to_string(), "txqueuelen", "20000"])
     }
 }
 

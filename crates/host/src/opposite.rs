@@ -4,6 +4,7 @@
 //! the own host meets the network.
 
 use crate::end::End;
+use crate::witness::Witness;
 use crosswind_base::{Clock, Dur, Histogram, Sync, Time, Vantage};
 use crosswind_emu::host_port::{HostPort, Order};
 use crosswind_emu::live::Live;
@@ -24,7 +25,10 @@ pub type Capture = PcapngWriter<Box<dyn Write + Send>>;
 
 pub struct Opposite {
     pub live: Live,
-    pub own: End,
+    /// Ends of our own, by the port at which they are; one that is alone gets everything.
+    pub ends: Vec<(u16, End)>,
+    /// Sees every packet at the hosts.
+    pub witness: Option<Witness>,
     pub capture: Option<Capture>,
     /// By how much later than asked the stack was woken.
     pub late_ns: Histogram,
@@ -36,10 +40,11 @@ pub struct Opposite {
 
 impl Opposite {
     /// `live` has the kernel's device, and no other.
-    pub fn new(live: Live, own: End, capture: Option<Capture>) -> Opposite {
+    pub fn new(live: Live, ends: Vec<(u16, End)>, capture: Option<Capture>) -> Opposite {
         Opposite {
             live,
-            own,
+            ends,
+            witness: None,
             capture,
             late_ns: Histogram::new(),
             sent_packets: 0,
@@ -48,10 +53,28 @@ impl Opposite {
         }
     }
 
-    /// The stack opens its connection, if it is the one that does.
+    /// The stacks open their connections, those that do.
     pub fn open(&mut self) {
         let now = self.tell();
-        self.own.open(now, &mut self.leaving);
+        for (_, end) in &mut self.ends {
+            end.open(now, &mut self.leaving);
+        }
+    }
+
+    /// The end that a packet is for.
+    fn end_of(&self, frame: &[u8]) -> Option<usize> {
+        if self.ends.len() == 1 {
+            return Some(0);
+        }
+        // The length of the IPv4 header in words; the port of the destination is in the next one behind it.
+        let at = usize::from(frame.first()? & 15) * 4 + 2;
+        let port = u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?]);
+        self.ends.iter().position(|(p, _)| *p == port)
+    }
+
+    /// When a stack wants to be woken next.
+    fn next_timer(&self) -> Time {
+        self.ends.iter().map(|(_, e)| e.next_timer()).min().unwrap_or(Time::NEVER)
     }
 
     fn tell(&mut self) -> Time {
@@ -65,9 +88,10 @@ impl Opposite {
         }
     }
 
-    /// When the run ends: a while after the connection.
+    /// When the run ends: a while after the last connection.
     fn end(&self) -> Option<Time> {
-        Some(self.own.transfer.closed_at? + GRACE)
+        let closed = self.ends.iter().map(|(_, e)| e.transfer.closed_at).collect::<Option<Vec<_>>>()?;
+        Some(closed.into_iter().max()? + GRACE)
     }
 }
 
@@ -76,7 +100,7 @@ impl Clock for Opposite {
         if !self.leaving.is_empty() {
             return Sync::Interrupted(self.live.now());
         }
-        let own = self.own.next_timer().min(self.end().unwrap_or(Time::NEVER));
+        let own = self.next_timer().min(self.end().unwrap_or(Time::NEVER));
         if own >= deadline {
             return self.live.sync(deadline);
         }
@@ -84,9 +108,9 @@ impl Clock for Opposite {
             Sync::Interrupted(at) => Sync::Interrupted(at),
             Sync::OnTime | Sync::Late(_) => {
                 let now = self.tell();
-                if self.own.next_timer() <= now {
+                for (_, end) in self.ends.iter_mut().filter(|(_, e)| e.next_timer() <= now) {
                     self.late_ns.record(now.since(own).0);
-                    self.own.on_timer(now, &mut self.leaving);
+                    end.on_timer(now, &mut self.leaving);
                 }
                 Sync::Interrupted(now)
             }
@@ -96,12 +120,21 @@ impl Clock for Opposite {
 
 impl Sink for Opposite {
     fn deliver(&mut self, d: Delivery<'_>) {
-        if d.port != OWN {
-            return self.live.deliver(d);
+        let (port, frame) = (d.port, d.frame);
+        if port != OWN {
+            let meant = d.at;
+            self.live.deliver(d);
+            // What it made of the packet can be seen now.
+            let now = self.tell();
+            self.witness.iter_mut().for_each(|w| w.reached(now, port, frame, now.since(meant)));
+            return;
         }
         let now = self.tell();
-        self.keep(now, d.frame);
-        self.own.on_frame(now, d.frame, &mut self.leaving);
+        self.keep(now, frame);
+        self.witness.iter_mut().for_each(|w| w.reached(now, port, frame, Dur::ZERO));
+        if let Some(at) = self.end_of(frame) {
+            self.ends[at].1.on_frame(now, frame, &mut self.leaving);
+        }
     }
 }
 
@@ -112,14 +145,19 @@ impl HostPort for Opposite {
             self.keep(now, &bytes);
             self.sent_packets += 1;
             *frame = bytes;
+            self.witness.iter_mut().for_each(|w| w.came(now, frame));
             return Some((now, OWN));
         }
-        self.live.receive(frame)
+        let came = self.live.receive(frame);
+        if let Some((at, _)) = came {
+            self.witness.iter_mut().for_each(|w| w.came(at, frame));
+        }
+        came
     }
 
     fn order(&mut self) -> Option<Order> {
         let now = self.live.now();
-        let is_over = self.end().is_some_and(|at| at <= now) || self.own.has_failed();
+        let is_over = self.end().is_some_and(|at| at <= now) || self.ends.iter().any(|(_, e)| e.has_failed());
         if is_over { Some(Order::Stop(now)) } else { self.live.order() }
     }
 }

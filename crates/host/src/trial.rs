@@ -1,8 +1,10 @@
 //! One transfer between Crosswind's TCP and the kernel's over a link, byte for byte, and what is left of it.
 
 use crate::end::End;
+use crate::kernel::{self, Application, Course, Kernels};
 use crate::namespace::Namespace;
 use crate::opposite::{Capture, KERNEL, OWN, Opposite};
+use crate::tcp_info::{Look, look};
 use crate::transfer::{Does, Transfer};
 use crate::twin::Twin;
 use crosswind_base::{DropReason, Dur, Streams, Time};
@@ -11,17 +13,18 @@ use crosswind_emu::journal::Keep;
 use crosswind_emu::live::{Live, Settings, monotonic_ns};
 use crosswind_emu::network::Network;
 use crosswind_emu::spec::{self, EgressSpec, FlowPorts, Host, Route, Spec};
-use crosswind_emu::tun::{Tun, within};
+use crosswind_emu::tun::Tun;
 use crosswind_stacks::tcp::own::Counts;
 use crosswind_stacks::tcp::{Line, OwnTcp, Place};
-use crosswind_transport::stack::{Cut, Pattern, Role, Stack, State};
+use crosswind_transport::stack::{Cut, Role, Stack, State};
 use crosswind_transport::tcp::TcpParams;
-use rustix::net::sockopt::{Timeout, set_socket_timeout, set_tcp_congestion};
 use serde_json::{Value, json};
-use std::io::{self, Read, Write};
-use std::net::{SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::io;
+use std::net::{SocketAddr, SocketAddrV4, TcpStream};
+use std::os::fd::AsFd;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 
 /// Port at which whoever answers listens.
 const PORT: u16 = 9;
@@ -30,7 +33,8 @@ const OPENERS_PORT: u16 = 49_152;
 const DEVICE: &str = "cw0";
 /// Bytes of the largest packet of the device.
 pub const MTU_BYTES: usize = 1500;
-const READ_BYTES: usize = 1 << 16;
+
+type KernelsEnd = JoinHandle<io::Result<u64>>;
 
 /// Which way the data goes. Whoever sends it opens the connection.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +50,8 @@ pub struct Trial {
     pub tcp: Arc<TcpParams>,
     /// The kernel's congestion control where it sends, by its own name.
     pub kernels_law: String,
+    /// Settings of the kernel's namespace, by their names under `/proc/sys`.
+    pub settings: Vec<(String, String)>,
     /// The link from the sender of the data to its receiver, in the words of a scenario: `rate`, `delay` and what else it has.
     pub link: Value,
     pub queue: Value,
@@ -68,6 +74,10 @@ pub struct Outcome {
     pub elapsed: Dur,
     pub drops_packets: u64,
     pub losses_packets: u64,
+    pub marks_packets: u64,
+    /// What the kernel says of itself where it sends.
+    pub kernels_retransmitted: Option<u64>,
+    pub kernels_timeouts: Option<u64>,
     /// Of the own sender.
     pub retransmitted_packets: u64,
     pub timeouts: u64,
@@ -115,60 +125,6 @@ fn address(host: u32, port: u16) -> SocketAddr {
     SocketAddr::V4(SocketAddrV4::new(spec::v4_of(host as usize).into(), port))
 }
 
-/// The kernel's end, in a thread of its own: it sends the pattern, or compares what comes with it. Returns bytes that were right.
-#[expect(clippy::disallowed_methods, reason = "the kernel's TCP is what this is about")]
-fn kernels_end(t: &Trial, namespace: &str) -> io::Result<std::thread::JoinHandle<io::Result<u64>>> {
-    let (path, size, law) = (namespace.to_string(), t.size_bytes, t.kernels_law.clone());
-    // Nobody waits for ever for a peer that has gone.
-    let limit = Some(Duration::from_nanos(t.limit.0));
-    match t.direction {
-        Direction::ToKernel => {
-            let listener = within(Some(&path), || TcpListener::bind(address(KERNEL, PORT)))?;
-            set_socket_timeout(&listener, Timeout::Recv, limit)?;
-            Ok(std::thread::spawn(move || {
-                let (stream, _) = listener.accept()?;
-                stream.set_read_timeout(limit)?;
-                receive(stream)
-            }))
-        }
-        Direction::FromKernel => Ok(std::thread::spawn(move || {
-            let stream = within(Some(&path), || TcpStream::connect(address(OWN, PORT)))?;
-            set_tcp_congestion(&stream, &law)?;
-            stream.set_read_timeout(limit)?;
-            stream.set_write_timeout(limit)?;
-            send(stream, size)
-        })),
-    }
-}
-
-fn receive(mut stream: TcpStream) -> io::Result<u64> {
-    let (known, mut buffer, mut right) = (Pattern::default(), vec![0; READ_BYTES], 0);
-    loop {
-        let n = stream.read(&mut buffer)?;
-        if n == 0 {
-            return Ok(right);
-        }
-        if !known.matches(right, &buffer[..n]) {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, format!("a wrong byte behind {right}")));
-        }
-        right += n as u64;
-    }
-}
-
-fn send(mut stream: TcpStream, size: u64) -> io::Result<u64> {
-    let (content, mut sent) = (Pattern::bytes(), 0);
-    while sent < size {
-        let from = Pattern::place(sent);
-        let piece = (size - sent).min(Pattern::stretch() as u64) as usize;
-        stream.write_all(&content[from..from + piece])?;
-        sent += piece as u64;
-    }
-    stream.shutdown(std::net::Shutdown::Write)?;
-    // The peer closes when it has all.
-    stream.read_to_end(&mut Vec::new())?;
-    Ok(sent)
-}
-
 impl Trial {
     /// An own end at a host: it opens the connection and `sends`, or answers and receives.
     fn end(&self, host: u32, tcp: &Arc<TcpParams>, sends: bool) -> End {
@@ -182,6 +138,18 @@ impl Trial {
         End::new(OwnTcp::new(tcp.clone(), role, line), Transfer::new(does, self.size_bytes))
     }
 
+    /// The kernel's end, in a thread of its own; and its socket, where it sends.
+    fn kernels_end(&self, namespace: &str, course: &Course) -> io::Result<(KernelsEnd, Option<Arc<TcpStream>>)> {
+        if self.direction == Direction::ToKernel {
+            return Ok((kernel::receives(namespace, address(KERNEL, PORT), course.clone())?, None));
+        }
+        let socket = Arc::new(kernel::socket(namespace, &self.kernels_law)?);
+        let application = Application::Bulk { size_bytes: Some(self.size_bytes) };
+        let kernels = Kernels { law: self.kernels_law.clone(), application, pauses: Vec::new() };
+        let end = kernel::sends(kernels, socket.clone(), address(OWN, PORT), course.clone());
+        Ok((end, Some(socket)))
+    }
+
     fn network(&self) -> io::Result<Network> {
         Network::build(&spec(self), Keep::Fingerprint).map_err(|e| io::Error::other(e.to_string()))
     }
@@ -192,20 +160,29 @@ impl Trial {
         let tun = Tun::open(Some(&namespace.path()), DEVICE)?;
         let [a, b, c, d] = spec::v4_of(KERNEL as usize);
         namespace.raise(DEVICE, &format!("{a}.{b}.{c}.{d}/{}", spec::V4_PREFIX_BITS), MTU_BYTES)?;
+        kernel::set(&namespace.path(), &self.settings)?;
         let network = self.network()?;
         let settings =
             Settings { start_ns: monotonic_ns(), stop_at: Time::ZERO + self.limit, spin: None, mtu_bytes: MTU_BYTES };
         let own = self.end(OWN, &self.tcp, self.direction == Direction::ToKernel);
-        let mut port = Opposite::new(Live::new(vec![tun], settings)?, own, self.capture.take());
-        let kernel = kernels_end(&self, &namespace.path())?;
+        let mut port = Opposite::new(Live::new(vec![tun], settings)?, vec![(0, own)], self.capture.take());
+        let course = Course { start_ns: settings.start_ns, is_over: Arc::new(AtomicBool::new(false)) };
+        let (kernel, socket) = self.kernels_end(&namespace.path(), &course)?;
         port.open();
         let mut nobody = Unwatched;
         let mut driver = Driver::new(network, &mut nobody, Dur::ZERO);
         let (end, _) = driver.run(&mut port);
-        let Opposite { live, own, capture, late_ns, .. } = port;
+        let Opposite { live, mut ends, capture, late_ns, .. } = port;
+        let (_, own) = ends.remove(0);
         let late_p99 =
             [&late_ns, &live.punctuality.lateness_ns].map(|h| Dur(h.quantile(0.99) as u64)).into_iter().max();
-        // Without its device the kernel's end fails, if it has not come to an end.
+        // The kernel has said all that it will say of its connection.
+        let last = socket.as_deref().and_then(|s| look(s.as_fd()).ok());
+        let tells = |f: fn(Look) -> u64| last.map(f);
+        let kernels_retransmitted = tells(|l| l.retransmitted_packets.into());
+        let kernels_timeouts = tells(|l| l.timeouts.into());
+        course.is_over.store(true, Ordering::Relaxed);
+        // Without its device a socket that waits gets no further.
         drop(live);
         let kernels = kernel.join().unwrap_or_else(|_| Err(io::Error::other("the kernel's end broke off")));
         let captured = capture.map(|c| c.finish()).transpose()?;
@@ -225,6 +202,8 @@ impl Trial {
             right_bytes: right,
             failure,
             captured_packets,
+            kernels_retransmitted,
+            kernels_timeouts,
             late_p99: late_p99.unwrap_or_default(),
             ..outcome(&driver.network, &own, end.at)
         })
@@ -263,6 +242,9 @@ fn outcome(network: &Network, end: &End, until: Time) -> Outcome {
         elapsed: end.transfer.closed_at.unwrap_or(until).since(Time::ZERO),
         drops_packets: all - losses_packets,
         losses_packets,
+        marks_packets: network.losses.marks_packets.iter().sum(),
+        kernels_retransmitted: None,
+        kernels_timeouts: None,
         retransmitted_packets: probe.retransmitted_packets.unwrap_or(0),
         timeouts: probe.timeouts.unwrap_or(0),
         cuts: end.cuts.clone(),

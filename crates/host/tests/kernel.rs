@@ -41,6 +41,7 @@ fn trial(direction: Direction, size_bytes: u64, keys: &Value) -> Trial {
         size_bytes,
         tcp: Arc::new(preset::read(&tcp, "tcp").expect("parameters make sense")),
         kernels_law: "cubic".into(),
+        settings: Vec::new(),
         link: json!({"type": "wire", "rate": "50 Mbit/s", "delay": "10 ms"}),
         queue: json!({"type": "droptail", "limit": "100 packets"}),
         loss: None,

@@ -31,7 +31,7 @@ fn error(py: Python<'_>, e: RunError) -> PyErr {
 }
 
 /// What an emulation takes from a scenario.
-struct Layout {
+pub struct Layout {
     scenario: Scenario,
     plan: Plan,
     /// Nodes that are hosts, in the order of the plan.
@@ -41,7 +41,7 @@ struct Layout {
 }
 
 impl Layout {
-    fn of(text: &str) -> Result<Layout, ConfigError> {
+    pub fn of(text: &str) -> Result<Layout, ConfigError> {
         let scenario = scenario::parse(text, &Registries)?;
         let plan = scenario::compile(&scenario)?;
         plan.groups.iter().try_for_each(check_lifetime)?;
@@ -54,7 +54,7 @@ impl Layout {
         self.hosts.binary_search(&node).expect("ends of flows are hosts") as u32
     }
 
-    fn spec(&self, rep: Repetition) -> Spec {
+    pub fn spec(&self, rep: Repetition) -> Spec {
         let name = |n: u32| self.plan.nodes[n as usize].clone();
         let egress = |e: &scenario::EgressPlan| EgressSpec {
             link: e.name.clone(),

@@ -6,6 +6,8 @@ mod elements;
 mod emulate;
 mod errors;
 mod laws;
+#[cfg(all(feature = "host", target_os = "linux"))]
+mod opposite;
 mod own_law;
 
 use crate::errors::{ScenarioError, run_error, scenario_error};
@@ -216,5 +218,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(laws::early_curve, m)?)?;
     #[cfg(all(feature = "emu", target_os = "linux"))]
     emulate::add(m)?;
+    #[cfg(all(feature = "host", target_os = "linux"))]
+    opposite::add(m)?;
     Ok(())
 }

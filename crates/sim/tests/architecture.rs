@@ -15,7 +15,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("emu", &["base", "net", "record"]),
     // Stacks of other people: the simulator compiles without them.
     ("stacks", &["base", "transport"]),
-    ("py", &["base", "net", "transport", "record", "sim", "emu"]),
+    ("py", &["base", "net", "transport", "record", "sim", "emu", "host"]),
     // Only ever a dependency of tests.
     ("testkit", &["base", "net", "transport"]),
     ("lab", &["base", "record", "sim", "transport"]),

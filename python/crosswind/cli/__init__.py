@@ -31,7 +31,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     **{"evaluate": ("evaluate",), "audit": ("audit",)},
     **{"reproduce": ("reproduce",), "explain": ("explain",), "catalogue": ("list",), "show": ("show",)},
     **{"validate": ("validate",), "schema": ("schema",), "report": ("report",), "scoreboard": ("scoreboard",)},
-    **{"emulate": ("emulate",), "shell": ("shell",), "load": ("load", "sink"), "port": ("port",)},
+    **{"emulate": ("emulate",), "host": ("host",), "shell": ("shell",), "load": ("load", "sink"), "port": ("port",)},
     **{"export": ("export", "topology", "completion"), "tc": ("tc",), "doctor": ("doctor",), "bench": ("bench",)},
     **{"study": ("study",), "studio": ("studio",), "new": ("new",)},
 }

@@ -45,6 +45,14 @@ def work(job: dict[str, Any]) -> int:
         from crosswind.emulate.bench import inside as bench
 
         return bench(job)
+    if job["kind"] == "opposite":
+        from crosswind.emulate.opposite import inside as opposite
+
+        return opposite(job)
+    if job["kind"] == "transfer":
+        from crosswind.emulate.transfer import inside as transfer
+
+        return transfer(job)
     raise ValueError(f"job of kind {job['kind']}")
 
 

@@ -86,7 +86,26 @@ def run(job: dict[str, Any], privileges: Privileges, joined: Callable[[int], Non
     return 128 - code if code < 0 else code
 
 
-def start(job: dict[str, Any], privileges: Privileges) -> subprocess.Popen[bytes]:
+def listen(job: dict[str, Any], privileges: Privileges, told: Callable[[str], None]) -> int:
+    """Runs a job and hands on every line that it prints; returns its exit code, 130 after Ctrl-C.
+
+    However it ends, nothing of the sandbox is left: it is killed with this process, too.
+    """
+    process = start(job, privileges, subprocess.PIPE)
+    assert process.stdout is not None
+    try:
+        for line in process.stdout:
+            told(line.decode().rstrip("\n"))
+        code = process.wait()
+    except KeyboardInterrupt:
+        code = 128 + signal.SIGINT
+    finally:
+        process.kill()
+        process.wait()
+    return 128 - code if code < 0 else code
+
+
+def start(job: dict[str, Any], privileges: Privileges, stdout: int | None = None) -> subprocess.Popen[bytes]:
     """Starts a job in a sandbox. The thread that starts it must outlive it: the sandbox ends with its parent."""
     reader = os.memfd_create("crosswind-job")
     os.write(reader, json.dumps(job).encode())
@@ -95,6 +114,8 @@ def start(job: dict[str, Any], privileges: Privileges) -> subprocess.Popen[bytes
     environment = {**os.environ, JOB_VARIABLE: str(reader)}
     paths = [p for p in sys.path if p and Path(p).is_dir()]
     environment["PYTHONPATH"] = os.pathsep.join(paths)
-    process = subprocess.Popen(command, env=environment, pass_fds=[reader], preexec_fn=_dies_with_parent())
+    process = subprocess.Popen(
+        command, env=environment, pass_fds=[reader], stdout=stdout, preexec_fn=_dies_with_parent()
+    )
     os.close(reader)
     return process

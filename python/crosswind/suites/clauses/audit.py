@@ -18,6 +18,7 @@ from crosswind.scenario.quantity import parse
 from crosswind.suites.case import Table, merged
 from crosswind.suites.clauses.body import LAWS, Body, body_of
 from crosswind.suites.clauses.case import BASE, AuditCase, Bound, load
+from crosswind.suites.clauses.choices import choice_of
 from crosswind.suites.clauses.measure import OF_NETWORK, OF_STACKS, QUANTITIES
 from crosswind.suites.clauses.trace import Trace, Values, traced
 from crosswind.suites.evaluate import Subject
@@ -53,7 +54,10 @@ class Measured:
 
 @dataclass(frozen=True)
 class Finding:
-    """What came out of one case. `given` and `expect` are empty where the case does not apply; `why` says why."""
+    """What came out of one case. `given` and `expect` are empty where the case does not apply; `why` says why.
+
+    `note`: what else bears on the verdict.
+    """
 
     case: AuditCase
     verdict: str
@@ -61,6 +65,7 @@ class Finding:
     expect: tuple[Measured, ...] = ()
     why: str = ""
     trace: Trace | None = None
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,7 @@ class Audit:
         return [
             {
                 "case": f.case.id, "clause": f.case.clause, "strength": f.case.strength, "title": f.case.title,
-                "verdict": f.verdict, "why": f.why,
+                "verdict": f.verdict, "why": f.why, "note": f.note,
                 "expected": [_named(m.bound) + " " + m.bound.accept() for m in f.expect],
                 "measured": [m.text() for m in f.expect],
             }
@@ -115,18 +120,19 @@ def audit(
     Raises InputError for a body or a case that does not exist, and for a table that the engine refuses.
     """
     of = body_of(body)
-    wanted = list(_chosen(cases, load()))
+    wanted = list(chosen(cases, load()))
     has = features(of)
     findings = []
     for i, case in enumerate(wanted):
-        why = _why_not(case, of, has)
-        findings.append(Finding(case, "not applicable", why=why) if why else _judged(case, of, seed, workers))
+        why = why_not(case, of, has)
+        findings.append(Finding(case, "not applicable", why=why) if why else _judged(case, of, has, seed, workers))
         if progress:
             progress(i + 1, len(wanted))
     return Audit(of.name, of.transport, findings, seed)
 
 
-def _chosen(wanted: Sequence[str], known: Mapping[str, AuditCase]) -> Iterator[AuditCase]:
+def chosen(wanted: Sequence[str], known: Mapping[str, AuditCase]) -> Iterator[AuditCase]:
+    """The cases of these names and documents; all without any. Raises InputError for one that there is not."""
     documents = dict.fromkeys(c.document for c in known.values())
     for name in wanted:
         if name not in known and name not in documents:
@@ -155,7 +161,8 @@ def _leaves(table: Mapping[str, Any]) -> Iterable[tuple[str, Any]]:
         yield key, value
 
 
-def _why_not(case: AuditCase, body: Body, has: Mapping[str, str]) -> str:
+def why_not(case: AuditCase, body: Body, has: Mapping[str, str]) -> str:
+    """Why a case says nothing about a body; nothing if it does."""
     for key, patterns in case.applies.items():
         value = has.get(key, "off")
         if not any(fnmatchcase(value, p) for p in patterns):
@@ -193,7 +200,7 @@ def _offset_ns(laid: Table, phase: float) -> int:
     return round(phase * PACKET_BIT / rate.value * 1e9)
 
 
-def _judged(case: AuditCase, body: Body, seed: int, workers: int | None) -> Finding:
+def _judged(case: AuditCase, body: Body, has: Mapping[str, str], seed: int, workers: int | None) -> Finding:
     told = scenarios(case, body)
     runs = run(told, seed=seed, workers=workers, laws=body.makers or None)
     if runs.interrupted:
@@ -202,16 +209,25 @@ def _judged(case: AuditCase, body: Body, seed: int, workers: int | None) -> Find
         )
     runs.raise_failed(Path())
     traces = [traced(runs, label, s.validate(), case.seconds) for label, s in told.items()]
-    given, expect = (tuple(_measured(b, traces) for b in bounds) for bounds in (case.given, case.expect))
-    return Finding(case, _verdict(case, given, expect), given, expect, trace=traces[0])
+    given, expect = (tuple(measured(b, traces) for b in bounds) for bounds in (case.given, case.expect))
+    verdict, note = chosen_so(verdict_of(case, given, expect), str(body.transport["type"]), has["law"], case)
+    return Finding(case, verdict, given, expect, trace=traces[0], note=note)
 
 
-def _measured(bound: Bound, traces: Sequence[Trace]) -> Measured:
+def chosen_so(verdict: str, body: str, law: str, case: AuditCase) -> tuple[str, str]:
+    """A verdict, and why: what fails deviates where it is a documented choice of this body (`choices.toml`)."""
+    reason = choice_of(body, law, case.id) if verdict == "fail" else ""
+    return ("deviates", f"a choice: {reason}") if reason else (verdict, "")
+
+
+def measured(bound: Bound, traces: Sequence[Trace]) -> Measured:
+    """A bound and its quantity in each of the traces."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return Measured(bound, tuple(QUANTITIES[bound.quantity](t, **bound.args) for t in traces))
 
 
-def _verdict(case: AuditCase, given: Sequence[Measured], expect: Sequence[Measured]) -> str:
+def verdict_of(case: AuditCase, given: Sequence[Measured], expect: Sequence[Measured]) -> str:
+    """What conditions and expectations, each seen in every phase, come to."""
     # An expectation without anything to look at says as little as a condition that did not come about.
     seen = [[len(v) > 0 for v in m.values] for m in expect]
     met = [all(one) for one in zip(*(m.holds() for m in given), *seen, strict=True)]

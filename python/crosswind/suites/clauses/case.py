@@ -1,14 +1,15 @@
 """The cases of `audit`: one TOML file for each document, one table for each case.
 
 A case has a scenario, which is laid over the usual one (`BASE`); conditions that must hold before it says anything
-(`given`: a fault elsewhere must not pass it silently); and expectations, each a quantity with bounds.
+(`given`: a fault elsewhere must not pass it silently); and expectations, each a quantity with bounds. What is different
+for a body that lives in real time is in the table `live`: a shorter scenario, or why there is none (`no`).
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,8 @@ SUMMARIES: dict[str, Callable[[Values], Any]] = {
 }
 BOUNDS = ("is", "at_least", "at_most")
 KEYS = {"quantity", "of", "with", "within", "because", "unit", *BOUNDS}
-CASE_KEYS = {"title", "clause", "strength", "applies", "given", "expect", "scenario", "seconds"}
+CASE_KEYS = {"title", "clause", "strength", "applies", "given", "expect", "scenario", "seconds", "live"}
+LIVE_KEYS = {"no", "given", "expect", "scenario", "seconds"}
 #: One greedy flow, named `body`, over 20 Mbit/s and 60 ms with a queue of one bandwidth-delay product.
 BASE: Table = {
     "link": {
@@ -90,6 +92,8 @@ class AuditCase:
     given: tuple[Bound, ...]
     expect: tuple[Bound, ...]
     applies: Mapping[str, tuple[str, ...]]
+    #: The same for real time, with the scenario that was asked for there; or why there is none.
+    live: AuditCase | str = ""
 
 
 @cache
@@ -119,10 +123,24 @@ def _case(file: Path, name: str, table: Table) -> AuditCase:
     )
     if not expect:
         raise InputError(f"{at}.expect", found="nothing", expected="what the clause says")
-    return AuditCase(
+    case = AuditCase(
         name, file.stem, table["title"], table["clause"], table["strength"], float(table["seconds"]), scenario,
         given, expect, applies,
     )  # fmt: skip
+    return replace(case, live=_live(f"{at}.live", case, table.get("live", {}), table))
+
+
+def _live(at: str, case: AuditCase, live: Table, table: Table) -> AuditCase | str:
+    _known(at, live, LIVE_KEYS)
+    if "no" in live:
+        return str(live["no"])
+    seconds = float(live.get("seconds", case.seconds))
+    scenario = merged(BASE, {"duration": f"{seconds:g} s"}, live.get("scenario") or table.get("scenario", {}))
+    given, expect = (
+        tuple(_bound(f"{at}.{key}[{i}]", b) for i, b in enumerate(live[key])) if key in live else getattr(case, key)
+        for key in ("given", "expect")
+    )
+    return replace(case, seconds=seconds, scenario=scenario, given=given, expect=expect)
 
 
 def _bound(at: str, table: Table) -> Bound:

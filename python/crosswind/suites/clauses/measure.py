@@ -15,13 +15,15 @@ QUANTITIES: dict[str, Callable[..., Values]] = {
         windows.window_change, windows.mean_window, windows.growth, windows.growth_ratio,
         windows.cuts_in_round, windows.least_threshold,
         cubic.misfit, cubic.plateau_slope, cubic.convex, cubic.slope,
-        wire.count, wire.first_flight, wire.retransmissions, wire.syn_gaps, wire.timeout_gaps,
+        wire.count, wire.first_flight, wire.retransmissions, wire.capable_retransmissions,
+        wire.syn_gaps, wire.timeout_gaps,
         wire.train, wire.restart_train, wire.ack_step, wire.queue_delay, wire.utilisation, wire.silence,
-        wire.rtt, wire.repaired, wire.timer, wire.share, wire.lost_before, wire.recovery_train,
+        wire.rtt, wire.repaired, wire.timer, wire.share, wire.lost_before,
+        wire.probe_timer, wire.probe_gaps, wire.probe_size, wire.recovery_train,
     )
 }  # fmt: skip
 #: What the network alone tells of a body: all that can be said of one that shows no window.
-OF_NETWORK = {"count", "train", "silence", "utilisation", "share"}
+OF_NETWORK = {"count", "train", "silence", "utilisation", "share", "probe_timer", "probe_gaps", "probe_size"}
 #: What can be said of a stack, whose segments and acknowledgements nobody sees: its window, its datagrams, the network.
 OF_STACKS = {
     "cuts", "cut_ratio", "least_threshold", "window_change", "mean_window", "misfit", "plateau_slope", "convex",

@@ -10,6 +10,10 @@ from crosswind.suites.clauses.trace import NOT_SET_B, Trace, Values
 
 #: Segments that leave closer together than this are one train.
 TOGETHER_s = 100e-6
+#: In real time an acknowledgement says how late it was (`len`): behind one that was later than this, for so long, what
+#: leaves together says nothing of its sender.
+LATE_us = 300
+AFTER_s = 1e-3
 #: IPv4 and TCP without options.
 HEADERS_B = 40
 
@@ -35,6 +39,12 @@ def retransmissions(t: Trace, after: float = 0.0, until: float = np.inf) -> Valu
     rows = t.rows("retransmit")
     at = t.time[rows]
     return _one(np.sum((at >= after) & (at < until) & (t.len[rows] > 0)))
+
+
+def capable_retransmissions(t: Trace) -> Values:
+    """How many retransmitted segments said that they were capable of ECN (bits 8 and 9 of `aux`)."""
+    rows = t.rows("retransmit")
+    return _one(np.sum((t.aux[rows].astype(np.int64) >> 8) & 3 > 0))
 
 
 def syn_gaps(t: Trace) -> Values:
@@ -64,10 +74,43 @@ def timer(t: Trace, after: float = 0.0) -> Values:
     return _one(at[0] - before[before < at[0]].max())
 
 
-def _trains(at: Values) -> Values:
+def _probes(t: Trace, after: float, least: float) -> tuple[Values, Values]:
+    """Silences of `least` and more from `after` on, and how many left in each train that ended one."""
+    at = _sent_at(t)
+    at = at[at >= after]
+    gaps = np.diff(at)
+    long = np.flatnonzero(gaps >= least)
+    ends = np.append(long[1:], len(at) - 1)
+    return gaps[long], (ends - long).astype(float)
+
+
+def probe_timer(t: Trace, after: float = 0.0, least: float = 0.05) -> Values:
+    """The first silence of `least` s and more: from the last packet to what a timer sends."""
+    return _probes(t, after, least)[0][:1]
+
+
+def probe_gaps(t: Trace, after: float = 0.0, least: float = 0.05, until: float = np.inf) -> Values:
+    """Each silence of `least` s and more over the one before, as long as they begin before `until`."""
+    gaps = _probes(t, after, least)[0]
+    gaps = gaps[after + np.cumsum(gaps) < until]
+    return gaps[1:] / gaps[:-1]
+
+
+def probe_size(t: Trace, after: float = 0.0, least: float = 0.05, until: float = np.inf) -> Values:
+    """How many packets each of these silences ended with."""
+    gaps, sizes = _probes(t, after, least)
+    return sizes[after + np.cumsum(gaps) < until]
+
+
+def _trains(at: Values, t: Trace) -> Values:
+    """How many left in each train; none that left when acknowledgements had waited for a machine that was late."""
     if not len(at):
         return np.array([])
-    return np.diff(np.concatenate([[0], np.flatnonzero(np.diff(at) > TOGETHER_s) + 1, [len(at)]])).astype(float)
+    begins = np.concatenate([[0], np.flatnonzero(np.diff(at) > TOGETHER_s) + 1])
+    ends = np.append(begins[1:], len(at))
+    late = t.time[t.acks[t.len[t.acks] > LATE_us]]
+    of_machine = np.searchsorted(late, at[ends - 1], side="right") > np.searchsorted(late, at[begins] - AFTER_s)
+    return (ends - begins)[~of_machine].astype(float)
 
 
 def _sent_at(t: Trace) -> Values:
@@ -78,7 +121,7 @@ def _sent_at(t: Trace) -> Values:
 def train(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
     """Segments of each train: sent less than 100 us apart."""
     at = _sent_at(t)
-    return _trains(at[(at >= after) & (at < until)])
+    return _trains(at[(at >= after) & (at < until)], t)
 
 
 def recovery_train(t: Trace) -> Values:
@@ -88,7 +131,7 @@ def recovery_train(t: Trace) -> Values:
     for begin in t.time[t.rows("recovery")]:
         end = ends[ends > begin]
         inside = at[(at >= begin) & (at < (end[0] if len(end) else np.inf))]
-        out.append(max(_trains(inside), default=0.0))
+        out.append(max(_trains(inside, t), default=0.0))
     return np.array(out)
 
 
