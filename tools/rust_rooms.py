@@ -16,6 +16,8 @@ MODULE = re.compile(
 TESTS = re.compile(r"^#\[cfg\((?:all\()?test\b.*\]\n(?:#\[.*\]\n)*(?:.*;$|(?:.*\n)*?\}.*$)", re.MULTILINE)
 COMMENT = re.compile(r"//.*$", re.MULTILINE)
 TEXT = re.compile(r'"(?:[^"\\\n]|\\.)*"')
+# Who may see an item is no import.
+SEEN_BY = re.compile(r"\bpub\(in [\w:]+\)")
 
 
 def expanded(tree: str) -> Iterator[str]:
@@ -43,7 +45,7 @@ class Module:
         self.name, self.file = name, file
         text = TESTS.sub(lambda only: "\n" * only.group().count("\n"), file.read_text(encoding="utf-8"))
         self.children = {found["name"]: found["path"] for found in MODULE.finditer(text)}
-        self.code = COMMENT.sub("", TEXT.sub('""', text))
+        self.code = SEEN_BY.sub("pub(crate)", COMMENT.sub("", TEXT.sub('""', text)))
 
     @cached_property
     def uses(self) -> list[tuple[str, bool, int]]:

@@ -1,8 +1,65 @@
-//! What building an element needs besides its parameters: random streams by name, its link, the flows of the scenario.
+//! What building an element needs besides its parameters: random streams by name, its link, the flows of the scenario, and
+//! the elements inside it.
 
-use crate::sched::classify::FlowNames;
-use crosswind_base::{BitRate, Dur, Packet, Rng, Streams};
+use crate::link::loss::BoxLoss;
+use crate::queue::BoxQueue;
+use crosswind_base::{BitRate, ConfigError, Dur, Packet, Rng, Stage, Streams};
+use serde_json::Value;
+use std::ops::Range;
 use std::sync::Arc;
+
+/// What a row builds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    Queue,
+    Link,
+    Loss,
+    Meter,
+    /// What holds packets up between queue and link.
+    Delayer,
+}
+
+impl Kind {
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Queue => "queue",
+            Kind::Link => "link",
+            Kind::Loss => "loss",
+            Kind::Meter => "meter",
+            Kind::Delayer => "delayer",
+        }
+    }
+    /// What is meant when a scenario names no type.
+    pub fn default_type(self) -> &'static str {
+        match self {
+            Kind::Queue => "droptail",
+            Kind::Link => "wire",
+            Kind::Loss => "none",
+            Kind::Meter => "token-bucket",
+            Kind::Delayer => "spikes",
+        }
+    }
+}
+
+/// How an element inside another one is built. The registry knows all of them, and is on top; an element that holds others
+/// asks for them here.
+pub trait Elements: Sync {
+    fn queue(&self, value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxQueue, ConfigError>;
+    fn loss(&self, value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxLoss, ConfigError>;
+}
+
+/// An egress chosen at run time.
+pub type BoxStage = Box<dyn Stage + Send>;
+
+/// The flows of a scenario by name, as filters know them.
+pub trait FlowNames {
+    /// The numbers of the flows that `name` stands for: a group's or one flow's. `None` when there is no such name.
+    fn ids(&self, name: &str) -> Option<Vec<Range<u32>>>;
+    /// The names of the groups, for messages.
+    fn groups(&self) -> Vec<&str>;
+    /// Of each flow, the host that opens it and the other one, by number.
+    fn hosts(&self) -> Arc<[[u32; 2]]>;
+}
 
 /// Between which hosts packets travel.
 #[derive(Clone, Debug)]
@@ -46,6 +103,7 @@ pub struct BuildCx<'a> {
     run: Option<(&'a Streams, u32)>,
     life: Life,
     says_hosts: bool,
+    elements: Option<&'static dyn Elements>,
 }
 
 /// Whether the parameters of what is built may change later.
@@ -82,7 +140,16 @@ impl<'a> BuildCx<'a> {
             run: None,
             life: Life::Fixed,
             says_hosts: false,
+            elements: None,
         }
+    }
+    /// For an element that may hold others: those of the registry, which gives them to all that it builds.
+    pub fn with_elements(self, all: &'static dyn Elements) -> BuildCx<'a> {
+        BuildCx { elements: Some(all), ..self }
+    }
+    /// Panics where an element was built by hand and not by the registry, and without [`BuildCx::with_elements`].
+    pub fn elements(&self) -> &'static dyn Elements {
+        self.elements.expect("what holds other elements is built by the registry")
     }
     /// Parameters may change later: nothing that could be needed then may be left out.
     pub fn that_changes(self) -> BuildCx<'a> {

@@ -1,32 +1,41 @@
 //! What the parameters of every element have in common: defaults, a schema, and a check that goes beyond types.
 
+use crate::build::Kind;
 use crosswind_base::{BitRate, ConfigError, Limit, Setting, Size, config, units};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
+/// Fills in all defaults of an element inside another one, whatever its type: kind, table, and where the table stands.
+pub type Complete = dyn Fn(Kind, &Value, &str) -> Result<Value, ConfigError>;
+
 /// The parameters of one element.
 pub trait Params: Clone + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// Refuses values that have the right type and still make no sense. Paths are relative to the element.
     fn check(&self) -> Result<(), ConfigError>;
     /// Fills in what lies below other tables, such as the queues inside a queue. Called before `check`.
-    fn complete(&mut self) -> Result<(), ConfigError> {
+    fn complete(&mut self, _inside: &Complete) -> Result<(), ConfigError> {
         Ok(())
     }
     /// Fills in defaults that depend on other keys, before the parameters are read.
     fn fill(_written: &mut Map<String, Value>) {}
 }
 
-/// Reads and checks parameters; `value` may carry the `type` key that chose the element.
+/// Reads and checks parameters; `value` may carry the `type` key that chose the element. Tables of elements inside it are left as they are.
 pub fn read<P: Params>(value: &Value, path: &str) -> Result<P, ConfigError> {
+    read_with(value, path, &|_, inside, _| Ok(inside.clone()))
+}
+
+/// The same, with a way to complete what lies inside.
+pub fn read_with<P: Params>(value: &Value, path: &str, complete: &Complete) -> Result<P, ConfigError> {
     let mut own = value.clone();
     if let Some(map) = own.as_object_mut() {
         map.shift_remove("type");
         P::fill(map);
     }
     let mut params: P = config::read(&own, path)?;
-    params.complete().and_then(|()| params.check()).map_err(|e| e.under(path))?;
+    params.complete(complete).and_then(|()| params.check()).map_err(|e| e.under(path))?;
     Ok(params)
 }
 

@@ -1,7 +1,8 @@
 //! The registry: one row for each queue, link and loss model. A row gives an element its name in scenario files, its
 //! reference page, its schema and the way to build it.
 
-pub use crate::build::{BuildCx, Hosts};
+use crate::build::Elements;
+pub use crate::build::{BoxStage, BuildCx, Hosts, Kind};
 use crate::diffserv::{BoxMeter, srtcm, token_bucket, trtcm, trtcm_4115, tsw2cm, tsw3cm};
 use crate::egress::Egress;
 use crate::link::delayer::{
@@ -18,43 +19,10 @@ use crate::queue::{
     fq_pie, lpd, pi, pi2, pie, rem, sfb, sfq,
 };
 use crate::sched::{drr, htb, prio, tbf};
-use crosswind_base::{BitRate, ConfigError, Dur, Stage, units};
+use crosswind_base::{BitRate, ConfigError, Dur, units};
 use schemars::schema_for;
 use serde_json::{Map, Value};
 use std::sync::Arc;
-
-/// What a row builds.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    Queue,
-    Link,
-    Loss,
-    Meter,
-    /// What holds packets up between queue and link.
-    Delayer,
-}
-
-impl Kind {
-    pub fn name(self) -> &'static str {
-        match self {
-            Kind::Queue => "queue",
-            Kind::Link => "link",
-            Kind::Loss => "loss",
-            Kind::Meter => "meter",
-            Kind::Delayer => "delayer",
-        }
-    }
-    /// What is meant when a scenario names no type.
-    pub fn default_type(self) -> &'static str {
-        match self {
-            Kind::Queue => "droptail",
-            Kind::Link => "wire",
-            Kind::Loss => "none",
-            Kind::Meter => "token-bucket",
-            Kind::Delayer => "spikes",
-        }
-    }
-}
 
 /// Makes one element after the other from the same parameters, which were read and checked once.
 pub type Make<T> = Box<dyn Fn(&BuildCx<'_>) -> Result<T, ConfigError> + Send + Sync>;
@@ -70,9 +38,9 @@ fn prepared<P: Params, T: 'static>(
     path: &str,
     build: BuildFn<P, T>,
 ) -> Result<impl Fn(&BuildCx<'_>) -> Result<T, ConfigError> + Send + Sync + use<P, T>, ConfigError> {
-    let params: P = params::read(value, path)?;
+    let params: P = params::read_with(value, path, &normalise)?;
     let path = path.to_string();
-    Ok(move |cx: &BuildCx<'_>| build(params.clone(), cx).map_err(|e| e.under(&path)))
+    Ok(move |cx: &BuildCx<'_>| build(params.clone(), &cx.with_elements(&Registered)).map_err(|e| e.under(&path)))
 }
 
 #[derive(Clone, Copy)]
@@ -94,7 +62,7 @@ pub struct Built {
 pub type Row = crosswind_base::registry::Row<Kind, Built>;
 
 fn normalised<P: Params>(value: &Value, path: &str) -> Result<Value, ConfigError> {
-    let params: P = params::read(value, path)?;
+    let params: P = params::read_with(value, path, &normalise)?;
     Ok(serde_json::to_value(params).expect("parameters are plain data with text keys"))
 }
 
@@ -324,6 +292,19 @@ pub fn build_queue(value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxQue
     prepare_queue(value, path)?(cx)
 }
 
+/// All elements, for those that hold others.
+#[derive(Clone, Copy, Debug)]
+pub struct Registered;
+
+impl Elements for Registered {
+    fn queue(&self, value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxQueue, ConfigError> {
+        build_queue(value, path, cx)
+    }
+    fn loss(&self, value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxLoss, ConfigError> {
+        prepare_loss(value, path)?(cx)
+    }
+}
+
 /// Builds a meter.
 pub fn build_meter(value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxMeter, ConfigError> {
     prepare_meter(value, path)?(cx)
@@ -335,9 +316,6 @@ pub fn try_queue(queue: &Value, link: &Value, path: &str, cx: &BuildCx<'_>) -> R
     let cx = &cx.of_link(rate, delay);
     build_queue(queue, &format!("{path}.queue"), cx).map(|q| q.removal())
 }
-
-/// An egress chosen at run time.
-pub type BoxStage = Box<dyn Stage + Send>;
 
 /// One direction of a link, in the words of a scenario.
 #[derive(Clone, Copy, Debug)]

@@ -22,7 +22,7 @@ pub fn law_drive<'py>(py: Python<'py>, tcp_json: &str, drive_json: &str, seed: u
         let expected = "a law of the engine: one that a program brings is only known in a run";
         return Err(scenario_error(py, ConfigError::new("tcp.law", "own", expected)));
     }
-    if Needs::of(&tcp).delivery {
+    if Needs::of(&tcp.controller).delivery {
         let expected = "a law that ACKs alone make grow: one that measures delivery rates needs a run";
         let law = serde_json::to_value(tcp.controller.law)
             .ok()

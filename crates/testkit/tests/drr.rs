@@ -2,7 +2,7 @@
 
 use crosswind_base::{Cx, DropReason, Dscp, Streams, Time};
 use crosswind_net::queue::{Head, QueueDisc, Removal};
-use crosswind_net::registry::BuildCx;
+use crosswind_net::registry::{BuildCx, Registered};
 use crosswind_net::sched::drr::{self, Drr};
 use crosswind_testkit::bench::{DiscBench, Outcome};
 use crosswind_testkit::oracle::drr::Drr as Oracle;
@@ -19,7 +19,8 @@ fn rig(quanta: [u64; 3], queue: &Value) -> DiscBench<Drr> {
     });
     let p = crosswind_net::params::read(&table, "queue").unwrap_or_else(|e| panic!("{e}"));
     let streams = Streams::new(1);
-    DiscBench::new(drr::build(p, &BuildCx::new(&streams, "q")).unwrap_or_else(|e| panic!("{e}")))
+    let cx = BuildCx::new(&streams, "q").with_elements(&Registered);
+    DiscBench::new(drr::build(p, &cx).unwrap_or_else(|e| panic!("{e}")))
 }
 
 fn arrive(b: &mut DiscBench<Drr>, now: u64, class: usize, len: u16) -> bool {

@@ -95,8 +95,8 @@ fn params(on_partial: u32) -> TcpParams {
 fn episode(seed: u64) -> (usize, usize) {
     let mut r = Streams::new(seed).named("newreno-sack");
     let on_partial = 1 + (seed % 2) as u32;
-    let p = params(on_partial);
-    let (mut ours, mut board) = (PipeSack::newreno(&p), Scoreboard::default());
+    let p = params(on_partial).recovery;
+    let (mut ours, mut board) = (PipeSack::newreno(&p.newreno, p.dupack_guard), Scoreboard::default());
     let n = 12 + r.below(30);
     (0..n).for_each(|i| board.push(byte(i), MSS as u32, Time(i)));
     let mut arrived = BTreeSet::new();

@@ -5,8 +5,8 @@
 use super::aqm::{Aqm, Lent, Setup};
 use super::store::{self, Fifo, Place};
 use super::{Backlog, Chooser, Head, QueueDisc, Removal};
+use crate::build::BuildCx;
 use crate::params::{self, Params};
-use crate::registry::BuildCx;
 use crate::sched::children::Sums;
 use crate::sched::classify::{Classes, Classifier, Filter};
 use crosswind_base::{

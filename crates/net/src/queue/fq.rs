@@ -33,8 +33,8 @@
 use super::aqm::{EcnMode, Lent, Setup};
 use super::store::{self, Fifo, Place};
 use super::{Backlog, Chooser, Head, QueueDisc, Removal};
+use crate::build::BuildCx;
 use crate::params::{self, Params};
-use crate::registry::BuildCx;
 use crate::sched::classify::{Classes, Classifier, Filter};
 use crate::switch::Switch;
 use crosswind_base::{

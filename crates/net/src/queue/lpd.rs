@@ -21,8 +21,8 @@
 //! **Checked by**: oracle `lpd` on random traces; closed forms in `crates/sim/tests/lifetimes.rs`; conformance suite.
 
 use super::{Backlog, BoxQueue, Chooser, Head, QueueDisc, Removal};
-use crate::params::{self, Params};
-use crate::registry::{self, BuildCx};
+use crate::build::BuildCx;
+use crate::params::{self, Complete, Params};
 use crate::sched::children::{Inner, inner_keys};
 use crosswind_base::packet::{Expired, Lifetime};
 use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Setting, Time};
@@ -68,8 +68,8 @@ impl Default for LpdParams {
 }
 
 impl Params for LpdParams {
-    fn complete(&mut self) -> Result<(), ConfigError> {
-        self.queue.complete("queue")
+    fn complete(&mut self, inside: &Complete) -> Result<(), ConfigError> {
+        self.queue.complete("queue", inside)
     }
     fn check(&self) -> Result<(), ConfigError> {
         self.rate.map_or(Ok(()), |r| params::check_rate("rate", r))?;
@@ -88,7 +88,7 @@ pub struct Lpd {
 }
 
 pub fn build(p: LpdParams, cx: &BuildCx<'_>) -> Result<Lpd, ConfigError> {
-    let queue = registry::build_queue(&p.queue.0, "queue", cx)?;
+    let queue = cx.elements().queue(&p.queue.0, "queue", cx)?;
     if p.looks != Looks::Departure && queue.removal() == Removal::Impossible {
         let found = "a queue that gives out its packets in its own order only";
         return Err(ConfigError::new("queue", found, "a queue such as droptail or RED, or looks = \"departure\""));

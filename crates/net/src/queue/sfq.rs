@@ -26,8 +26,8 @@
 use super::aqm::{EcnMode, Lent, Setup};
 use super::store::{self, Fifo, Place};
 use super::{Backlog, Chooser, Head, QueueDisc, Removal};
+use crate::build::BuildCx;
 use crate::params::{self, Params};
-use crate::registry::BuildCx;
 use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, Packet, PacketId, Rng, Setting, Size, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

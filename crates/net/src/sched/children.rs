@@ -1,7 +1,8 @@
 //! The disciplines inside a classful one: what they hold together, and when the first of them wants to be woken.
 
+use crate::build::{BuildCx, Kind};
+use crate::params::Complete;
 use crate::queue::{Backlog, BoxQueue, Chooser, Head, Removal};
-use crate::registry::{self, BuildCx, Kind};
 use crosswind_base::{BitRate, ClassTotals, ConfigError, Cx, DropReason, Histogram, Metrics, PacketId, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,8 +33,8 @@ impl JsonSchema for Inner {
 
 impl Inner {
     /// Fills in all defaults; `path` is where the table stands.
-    pub fn complete(&mut self, path: &str) -> Result<(), ConfigError> {
-        self.0 = registry::normalise(Kind::Queue, &self.0, path)?;
+    pub fn complete(&mut self, path: &str, inside: &Complete) -> Result<(), ConfigError> {
+        self.0 = inside(Kind::Queue, &self.0, path)?;
         Ok(())
     }
 }
@@ -158,7 +159,7 @@ impl Children {
     /// Builds one more; its number is the count of those before it.
     pub fn add(&mut self, inner: &Inner, place: &Place<'_>, cx: &BuildCx<'_>) -> Result<(), ConfigError> {
         let component = cx.below(place.class);
-        let disc = registry::build_queue(&inner.0, place.path, &cx.inside(&component, place.rate_max))?;
+        let disc = cx.elements().queue(&inner.0, place.path, &cx.inside(&component, place.rate_max))?;
         let (class, totals) = (place.class.to_string(), ClassTotals::default());
         self.slots.push(Slot { class, totals, disc, backlog: Backlog::default(), wake: Time::NEVER });
         Ok(())

@@ -3,7 +3,8 @@
 //! Filters are tried in order; the first that matches decides. All keys of a filter must hold; a list stands for any of
 //! its elements. What no filter takes goes to the default class.
 
-use crate::registry::BuildCx;
+use crate::build::BuildCx;
+pub use crate::build::FlowNames;
 use crosswind_base::packet::Proto;
 use crosswind_base::{ConfigError, Dscp, Ecn, Packet, Size, units};
 use schemars::JsonSchema;
@@ -11,17 +12,6 @@ use serde::de::{DeserializeOwned, Error as _};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 use std::ops::Range;
-use std::sync::Arc;
-
-/// The flows of a scenario by name, as filters know them.
-pub trait FlowNames {
-    /// The numbers of the flows that `name` stands for: a group's or one flow's. `None` when there is no such name.
-    fn ids(&self, name: &str) -> Option<Vec<Range<u32>>>;
-    /// The names of the groups, for messages.
-    fn groups(&self) -> Vec<&str>;
-    /// Of each flow, the host that opens it and the other one, by number.
-    fn hosts(&self) -> Arc<[[u32; 2]]>;
-}
 
 /// One value, or a list of which any may match.
 #[derive(Clone, Debug, PartialEq)]

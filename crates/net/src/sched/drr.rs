@@ -20,9 +20,9 @@
 
 use super::children::{Children, Inner, Place, read_queues};
 use super::classify::{Classes, Classifier, Filter};
-use crate::params::Params;
+use crate::build::BuildCx;
+use crate::params::{Complete, Params};
 use crate::queue::{Backlog, Chooser, Head, QueueDisc, Removal};
-use crate::registry::BuildCx;
 use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Setting, Size, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -72,8 +72,8 @@ impl DrrParams {
 }
 
 impl Params for DrrParams {
-    fn complete(&mut self) -> Result<(), ConfigError> {
-        self.class.iter_mut().try_for_each(|(name, c)| c.queue.complete(&format!("class.{name}.queue")))
+    fn complete(&mut self, inside: &Complete) -> Result<(), ConfigError> {
+        self.class.iter_mut().try_for_each(|(name, c)| c.queue.complete(&format!("class.{name}.queue"), inside))
     }
     fn check(&self) -> Result<(), ConfigError> {
         if self.class.is_empty() {

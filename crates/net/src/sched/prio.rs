@@ -17,9 +17,9 @@
 
 use super::children::{Children, Inner, Place, read_queues};
 use super::classify::{Classes, Classifier, Filter};
-use crate::params::Params;
+use crate::build::BuildCx;
+use crate::params::{Complete, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
-use crate::registry::BuildCx;
 use crosswind_base::{ConfigError, Cx, Metrics, PacketId, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -73,8 +73,8 @@ impl PrioParams {
 }
 
 impl Params for PrioParams {
-    fn complete(&mut self) -> Result<(), ConfigError> {
-        self.class.iter_mut().try_for_each(|(name, c)| c.queue.complete(&format!("class.{name}.queue")))
+    fn complete(&mut self, inside: &Complete) -> Result<(), ConfigError> {
+        self.class.iter_mut().try_for_each(|(name, c)| c.queue.complete(&format!("class.{name}.queue"), inside))
     }
     fn check(&self) -> Result<(), ConfigError> {
         if self.class.is_empty() {

@@ -31,9 +31,9 @@
 use super::bucket::Bucket;
 use super::charge::{Charge, check_bucket, check_kbit, no_cell, scaled};
 use super::children::{Children, Inner, Place, inner_keys};
-use crate::params::{self, Params};
+use crate::build::BuildCx;
+use crate::params::{self, Complete, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
-use crate::registry::BuildCx;
 use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -102,8 +102,8 @@ impl TbfParams {
 }
 
 impl Params for TbfParams {
-    fn complete(&mut self) -> Result<(), ConfigError> {
-        self.queue.complete("queue")
+    fn complete(&mut self, inside: &Complete) -> Result<(), ConfigError> {
+        self.queue.complete("queue", inside)
     }
     fn check(&self) -> Result<(), ConfigError> {
         params::check_rate("rate", self.rate)?;

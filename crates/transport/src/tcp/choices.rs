@@ -1,5 +1,6 @@
 //! Settings of a connection that are one of a few words, where no element of its own has them.
 
+use crosswind_base::Dur;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -12,6 +13,11 @@ macro_rules! choice {
     };
 }
 pub(crate) use choice;
+
+/// Tables that say nothing new are not written out.
+pub(super) fn is_default<T: Default + PartialEq>(v: &T) -> bool {
+    *v == T::default()
+}
 
 choice!(
     /// On or off.
@@ -266,3 +272,103 @@ choice!(
         Hold,
     }
 );
+choice!(
+    /// The window of a connection whose SYN had to be retransmitted.
+    #[derive(Default)]
+    SynLoss {
+        /// The initial window.
+        #[default]
+        Initial,
+        /// One segment (RFC 5681 section 3.1).
+        One,
+        /// One segment, and a threshold of two: the timer of the SYN is the timer of data (Linux 2.4). What is remembered of the
+        /// peer replaces both.
+        #[serde(rename = "linux-2.4")]
+        OneAndThresholdOfTwo,
+    }
+);
+choice!(
+    /// What becomes of segments whose timestamp is older than one that has arrived.
+    #[derive(Default)]
+    Paws {
+        /// They are taken (ns-2).
+        Off,
+        /// They are dropped and answered (RFC 7323 section 5).
+        #[default]
+        #[serde(rename = "rfc7323")]
+        Rfc7323,
+        /// The same, but for ACKs without data, which may have been overtaken (Linux).
+        #[serde(rename = "linux")]
+        DataOnly,
+    }
+);
+choice!(
+    /// Which resets end a connection.
+    #[derive(Default)]
+    ResetRule {
+        /// One that stands where the next byte is expected; others in the window are answered with an ACK (RFC 5961).
+        #[default]
+        #[serde(rename = "rfc5961")]
+        Rfc5961,
+        /// Any in the window (RFC 793).
+        #[serde(rename = "rfc793")]
+        Rfc793,
+    }
+);
+choice!(
+    /// What a probe of a closed window is.
+    #[derive(Default)]
+    WindowProbe {
+        /// The next byte of data, whether it fits or not (RFC 9293).
+        #[default]
+        Byte,
+        /// An ACK just below the next byte, which the peer has to answer (Linux).
+        #[serde(rename = "linux")]
+        AckBelow,
+    }
+);
+choice!(
+    /// How the advertised window comes about.
+    ReceiveWindow {
+        /// It is `receive_buffer`.
+        Buffer,
+        /// It grows with the segments that arrive, as the kernel's memory for `receive_buffer` allows: see the page of
+        /// the receive window.
+        #[serde(rename = "linux-2.4")]
+        Growing,
+    }
+);
+choice!(
+    /// When the delayed-ACK timer fires.
+    DelayedAckTimer {
+        /// `delayed_ack` after the first segment that waits (RFC 9293).
+        PerSegment,
+        /// At the next multiple of `delayed_ack`: one clock for the whole host (BSD), so the wait is half as long on average.
+        Heartbeat,
+        /// As the kernel has learnt, at least `delayed_ack`, and not at all while ACKs are quick: see the page of delayed ACKs.
+        #[serde(rename = "linux-2.4")]
+        Learnt,
+    }
+);
+choice!(
+    /// Which segments change the timestamp that a receiver echoes.
+    TimestampEcho {
+        /// Those that hold the next expected byte (RFC 1323 section 3.4, RFC 7323 section 4.3).
+        #[serde(rename = "rfc1323")]
+        Rfc1323,
+        /// Those at or below it, duplicates included, if they are not older (the revision that RFC 1323 nearly got).
+        #[serde(rename = "1323bis")]
+        Bis,
+    }
+);
+
+/// Twice the lifetime of a segment.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(transparent)]
+pub struct TimeWait(pub Dur);
+
+impl Default for TimeWait {
+    fn default() -> TimeWait {
+        TimeWait(Dur::from_secs(240))
+    }
+}

@@ -5,7 +5,8 @@
 //! (`tests/policies.rs` reads the other files). What one word of a scenario decides, such as `grow_when` or `paws`, needs no row here: the variants
 //! of its type are named for what they do.
 
-use super::params::{Handshake, TcpParams};
+use super::params::TcpParams;
+use crate::tcp::choices::Handshake;
 
 /// What the options of SYN and SYN-ACK are for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -141,16 +141,7 @@ fn rfc() -> TcpParams {
             flight_bound: Switch::Off, idle_restart: Switch::On, max_burst_segments: 0, window_limit_segments: 0,
             window_limit_holds: WindowLimit::Flight,
         },
-        controller: ControllerParams {
-            law: LawName::Reno, law_table: Vec::new(), own_law: String::new(), own: Maker::default(),
-            aimd: AimdParams::default(), ltcp: LtcpParams::default(), hstcp: HstcpParams::default(),
-            scalable: ScalableParams::default(), bic: BicParams::default(), bbr: BbrParams::default(),
-            bbr3: Bbr3Params::default(), copa: CopaParams::default(), ledbat: LedbatParams::default(),
-            dctcp: DctcpParams::default(), prague: PragueParams::default(), htcp: HtcpParams::default(),
-            fast: FastParams::default(), cubic: CubicParams::default(), vegas: VegasParams::default(),
-            westwood: WestwoodParams::default(), early: EarlyParams::default(), slow_start: SlowStart::Standard,
-            hystart: SlowStartParams::default(),
-        },
+        controller: ControllerParams::of(LawName::Reno),
         recovery: RecoveryParams {
             detection: Detection::Sack, dupthresh: 3, dcr: DcrParams::default(), tail_probe: TailProbe::Off,
             limited_transmit: Switch::On, sack_after_timeout: SackAfterTimeout::Clear,

@@ -1,7 +1,7 @@
 //! Receiving systems by name: what the key `receiver` stands for, as a preset stands for a sender. The page is that of ACK habits
 //! ([`super::conn::habit`]).
 
-use super::params::{Switch, choice};
+use crate::tcp::choices::{Switch, choice};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -5,20 +5,23 @@
 //! passes it, the law is copied for an undo. Last, whatever the window allows is sent.
 
 mod avoidable;
+mod blocks;
 mod caps;
 mod controller;
+mod extras;
 mod facts;
 mod fast_path;
 mod needless;
 mod optional;
 mod output;
 mod persist;
+mod state;
 mod stats;
 mod undo;
 mod usage;
 pub mod writer;
 
-pub use persist::WindowProbe;
+pub use state::{Line, Outgoing};
 pub use stats::SenderStats;
 
 use super::conn::rtt::Rtt;
@@ -29,49 +32,11 @@ use super::params::*;
 use super::policies::{AfterSynLoss, EchoAnswers, Policies};
 use super::signal::ecn::EcnEcho;
 use super::undo::{DetectSpurious, Episode, Expiry, SpuriousDetector};
-use super::{Ack, Io, Trigger, stamp};
-use controller::Found;
+use crate::tcp::facts::{Ack, Trigger, stamp};
 use crosswind_base::probe::header_bits;
-use crosswind_base::{Dur, EventKind, Packet, TcpFlags, Time};
+use crosswind_base::{Dur, EventKind, Packet, Time};
 use optional::Optional;
-use persist::Probing;
-use undo::Before;
-
-/// What is put on the wire; the connection adds the rest of the header.
-#[derive(Clone, Copy, Debug)]
-pub struct Outgoing {
-    pub seq: u64,
-    pub payload: u32,
-    pub fin: bool,
-    pub retransmit: bool,
-    pub cwr: bool,
-    /// It asks a closed window for room.
-    pub probe: bool,
-    pub push: bool,
-}
-
-impl Outgoing {
-    /// Those of the flags that few segments have.
-    #[cold]
-    pub fn flags(&self) -> TcpFlags {
-        let set = |f: TcpFlags, is_set: bool, flag: TcpFlags| if is_set { f.with(flag) } else { f };
-        let fin = set(TcpFlags::ACK, self.fin, TcpFlags::FIN);
-        set(set(fin, self.cwr, TcpFlags::CWR), self.push, TcpFlags::PSH)
-    }
-}
-
-/// Bytes as a real number. Going through the signed type takes one instruction on most processors, not ten.
-#[inline]
-fn real(bytes: u64) -> f64 {
-    bytes as i64 as f64
-}
-
-/// A timeout that may still turn out to have been spurious.
-#[derive(Clone, Copy, Debug)]
-struct PendingTimeout {
-    at: Time,
-    high: u64,
-}
+use state::{Before, Found, PendingTimeout, Probing, Undecided, Usage, real};
 
 pub struct Sender {
     pub una: u64,
@@ -116,8 +81,8 @@ pub struct Sender {
     probe_budget: Option<u32>,
     pending_timeout: Option<PendingTimeout>,
     /// Timeouts of the first segment.
-    undecided: Option<Box<avoidable::Undecided>>,
-    usage: usage::Usage,
+    undecided: Option<Box<Undecided>>,
+    usage: Usage,
     /// Bytes that the ACK in hand acknowledged: they were in the network when it arrived.
     acked_now: u64,
     pub gave_up: bool,
@@ -126,11 +91,6 @@ pub struct Sender {
     /// No partial ACK has been seen in the present recovery.
     partial_is_first: bool,
     pub stats: SenderStats,
-}
-
-/// Connection-level services that the sender needs while it handles one call.
-pub trait Line: Io {
-    fn emit(&mut self, s: Outgoing);
 }
 
 impl Sender {
@@ -264,7 +224,7 @@ impl Sender {
 
     #[inline(never)]
     fn on_any_ack(&mut self, pkt: &Packet, blocks: &[(u64, u64)], p: &TcpParams, line: &mut impl Line) {
-        let (sound, are_sound) = facts::sound(blocks);
+        let (sound, are_sound) = blocks::sound(blocks);
         let blocks = if are_sound { blocks } else { sound.as_slice() };
         if pkt.ack > self.nxt {
             self.register_probe(pkt.ack, line.now());
@@ -440,7 +400,8 @@ impl Sender {
         };
         // One reduction per window of data: a loss in the window that an echo has reduced already starts a recovery, but
         // costs nothing more (RFC 3168 section 6.1.2; Linux; ns-2).
-        let reduced_already = why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. }) && !Needs::of(p).apart;
+        let reduced_already =
+            why == Trigger::Loss && matches!(self.phase, Phase::Echo { .. }) && !Needs::of(&p.controller).apart;
         if why == Trigger::Loss && self.optional.is_some() {
             match reduced_already {
                 true => self.forget_needless(),
@@ -527,7 +488,7 @@ impl Sender {
             _ if self.ecn.answers == EchoAnswers::BeyondRecoveryPoint => self.ecn.answered_last,
             Phase::Timeout { .. } => false,
             Phase::Recovery { .. } => p.recovery.timeout_in_recovery == TimeoutInRecovery::Hold,
-            Phase::Echo { .. } => !Needs::of(p).apart,
+            Phase::Echo { .. } => !Needs::of(&p.controller).apart,
             Phase::Open => false,
         };
         let ssthresh = self.law.ssthresh();

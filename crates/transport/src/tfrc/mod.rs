@@ -43,15 +43,7 @@ pub mod preset;
 pub mod receiver;
 pub mod sender;
 
+pub use packet::{DATA_HEADERS_BYTES, FEEDBACK_BYTES, FIELDS_BYTES};
 pub use params::TfrcParams;
 pub use receiver::Receiver;
 pub use sender::Sender;
-
-use crate::udp;
-
-/// Fields of TFRC in the payload of UDP, data and feedback alike.
-pub const FIELDS_BYTES: u16 = 16;
-/// IP, UDP and TFRC headers of a data packet.
-pub const DATA_HEADERS_BYTES: u16 = udp::HEADERS_BYTES + FIELDS_BYTES;
-/// A feedback packet.
-pub const FEEDBACK_BYTES: u16 = udp::HEADERS_BYTES + FIELDS_BYTES;

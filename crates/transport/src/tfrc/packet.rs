@@ -9,9 +9,17 @@
 //! | urgent (1 bit), round (15 bits), t_RTO in ms (16 bits) | `wnd` | receive rate, B/s | `wnd` |
 //! | (not sent: burst of the application) | `ack` | packets lost since the last report (32 bits), p in 2^-32 (32 bits; a capture shows only this) | `ack` |
 
-use crate::rate::{span_us, stamp_us};
+use crate::rate::clock::{span_us, stamp_us};
+use crate::udp;
 use crosswind_base::packet::{Datagram, Proto};
 use crosswind_base::{Dur, Packet, Time};
+
+/// Fields of TFRC in the payload of UDP, data and feedback alike.
+pub const FIELDS_BYTES: u16 = 16;
+/// IP, UDP and TFRC headers of a data packet.
+pub const DATA_HEADERS_BYTES: u16 = udp::HEADERS_BYTES + FIELDS_BYTES;
+/// A feedback packet.
+pub const FEEDBACK_BYTES: u16 = udp::HEADERS_BYTES + FIELDS_BYTES;
 
 /// What a data packet tells the receiver.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,6 +1,6 @@
 //! What a user may set on a TFRC flow, and the profiles: values of this type under a name.
 
-use crate::tcp::params::{Switch, choice};
+use crate::tcp::choices::{Switch, choice};
 use crosswind_base::units::Size;
 use crosswind_base::{BitRate, ConfigError, Dur};
 use schemars::JsonSchema;
@@ -233,7 +233,7 @@ impl TfrcParams {
         let wrong = |key: &str, found: String, expected: &str| {
             Err(ConfigError::new(format!("{path}.{key}"), found, expected.to_string()))
         };
-        let headers = u64::from(super::DATA_HEADERS_BYTES);
+        let headers = u64::from(super::packet::DATA_HEADERS_BYTES);
         if !(headers + 1..=65_535).contains(&self.packet_size.0) {
             let found = format!("{} B", self.packet_size.0);
             return wrong("packet_size", found, &format!("from {} B (headers and a byte) to 65535 B", headers + 1));

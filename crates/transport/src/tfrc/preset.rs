@@ -1,7 +1,7 @@
 //! Profiles of TFRC: a standard, a program or a testbed is a row.
 
 use super::params::*;
-use crate::tcp::params::Switch;
+use crate::tcp::choices::Switch;
 use crosswind_base::registry::Preset;
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, Dur};

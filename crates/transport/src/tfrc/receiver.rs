@@ -6,7 +6,7 @@ use super::losses::{Arrived, Known, Losses};
 use super::packet::{Data, Feedback, is_later_round};
 use super::params::{EventClock, FeedbackClock, FirstInterval, Notice, TfrcParams};
 use crate::rate::{self, Tuning};
-use crate::tcp::Io;
+use crate::tcp::io::Io;
 use crosswind_base::{Dur, Ecn, EventKind, Metrics, Packet, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;

@@ -1,13 +1,13 @@
 //! The sender of TFRC: round-trip time, timers, the time between packets. What the rate is, the laws say.
 
-use super::DATA_HEADERS_BYTES;
 use super::equation::{Formula, PathTimes};
 use super::law::{Rfc, View};
 use super::ns2::Ns2;
+use super::packet::DATA_HEADERS_BYTES;
 use super::packet::{Data, Feedback, stamp};
 use super::params::{InitialWindow, MinimumRate, RateLaw, TfrcParams, TimeoutTerm};
 use crate::rate::{self, Piece, Supply, Tuning};
-use crate::tcp::Io;
+use crate::tcp::io::Io;
 use crosswind_base::packet::Ext;
 use crosswind_base::{Dur, Ecn, EventKind, Histogram, Metrics, Packet, Time};
 use std::sync::Arc;

@@ -2,6 +2,11 @@
 
 use crosswind_base::{Dur, Time};
 
+/// The round-trip time after one more sample, at either end: weighted 7 to 1, in whole nanoseconds.
+pub(super) fn smoothed(before: Option<Dur>, sample: Dur) -> Dur {
+    before.map_or(sample, |mean| Dur((7 * mean.0 + sample.0) / 8))
+}
+
 const KEPT: usize = 16;
 
 /// The last sixteen spans; their typical rate.

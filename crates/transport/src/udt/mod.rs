@@ -37,19 +37,7 @@ pub mod ranges;
 pub mod receiver;
 pub mod sender;
 
+pub use packet::{CONTROL_HEADERS_BYTES, DATA_HEADERS_BYTES};
 pub use params::UdtParams;
 pub use receiver::Receiver;
 pub use sender::Sender;
-
-use crate::udp;
-use crosswind_base::Dur;
-
-/// IP and UDP headers, and the number of a data packet.
-pub const DATA_HEADERS_BYTES: u16 = udp::HEADERS_BYTES + 4;
-/// IP and UDP headers, and the type of a control packet.
-pub const CONTROL_HEADERS_BYTES: u16 = udp::HEADERS_BYTES + 4;
-
-/// The round-trip time after one more sample, at either end: weighted 7 to 1, in whole nanoseconds.
-fn smoothed(before: Option<Dur>, sample: Dur) -> Dur {
-    before.map_or(sample, |mean| Dur((7 * mean.0 + sample.0) / 8))
-}

@@ -9,10 +9,15 @@
 //! | ACK2 | number of the ACK that it answers (`seq`) |
 //! | SYN (SABUL) | a control interval is over |
 
-use super::CONTROL_HEADERS_BYTES;
-use crate::rate::span_us;
+use crate::rate::clock::span_us;
+use crate::udp;
 use crosswind_base::packet::{Datagram, Proto};
 use crosswind_base::{Dur, Packet, Time};
+
+/// IP and UDP headers, and the number of a data packet.
+pub const DATA_HEADERS_BYTES: u16 = udp::HEADERS_BYTES + 4;
+/// IP and UDP headers, and the type of a control packet.
+pub const CONTROL_HEADERS_BYTES: u16 = udp::HEADERS_BYTES + 4;
 
 /// A packet of this kind without fields.
 pub fn control(kind: Datagram, fields_bytes: u16, now: Time) -> Packet {

@@ -1,6 +1,6 @@
 //! What a user may set on a UDT or SABUL flow, and the versions: values of this type under a name.
 
-use crate::tcp::params::{Switch, choice};
+use crate::tcp::choices::{Switch, choice};
 use crosswind_base::registry::Preset;
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, Dur};
@@ -98,7 +98,7 @@ impl UdtParams {
         let wrong = |key: &str, found: String, expected: &str| {
             Err(ConfigError::new(format!("{path}.{key}"), found, expected.to_string()))
         };
-        let headers = u64::from(super::DATA_HEADERS_BYTES);
+        let headers = u64::from(super::packet::DATA_HEADERS_BYTES);
         if !(headers + 1..=65_535).contains(&self.packet_size.0) {
             let found = format!("{} B", self.packet_size.0);
             return wrong("packet_size", found, &format!("from {} B (headers and a byte) to 65535 B", headers + 1));

@@ -1,12 +1,11 @@
 //! The receiver of UDT and SABUL: reports a hole at once and again while it lasts, and acknowledges at intervals.
 
-use super::arrivals::Arrivals;
+use super::arrivals::{Arrivals, smoothed};
 use super::packet::{Ack, control};
 use super::params::{Again, Increase, UdtParams};
 use super::ranges::{self, Ranges};
-use super::smoothed;
 use crate::rate::{self, Tuning};
-use crate::tcp::Io;
+use crate::tcp::io::Io;
 use crosswind_base::packet::{Datagram, Ext, SackList};
 use crosswind_base::{Dur, Metrics, Packet, Time};
 use std::collections::{BTreeMap, VecDeque};

@@ -1,12 +1,12 @@
 //! The sender of UDT and SABUL: lost packets first, then new ones as far as the window allows, each after its interval.
 
+use super::arrivals::smoothed;
 use super::law::{Answer, Law};
-use super::packet::{Ack, control};
+use super::packet::{Ack, DATA_HEADERS_BYTES, control};
 use super::params::{Increase, Raise, UdtParams};
 use super::ranges::Ranges;
-use super::{DATA_HEADERS_BYTES, smoothed};
 use crate::rate::{self, Supply, Tuning};
-use crate::tcp::Io;
+use crate::tcp::io::Io;
 use crosswind_base::packet::{Datagram, Ext, Proto};
 use crosswind_base::{Dur, EventKind, Histogram, Metrics, Packet, Rng, Time};
 use std::collections::VecDeque;

@@ -15,8 +15,8 @@
 //! **Checked by**: `crates/sim/tests/aborts.rs`.
 
 use super::Delayer;
+use crate::build::BoxStage;
 use crate::params::Params;
-use crate::registry::BoxStage;
 use crosswind_base::{ConfigError, Cx, DropReason, Metrics, Packet, PacketId, Setting, Stage, TcpFlags, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -12,8 +12,8 @@ pub mod processing_delay;
 pub mod spikes;
 
 use super::{Link, TxPlan};
+use crate::build::BoxStage;
 use crate::params::{self, Params};
-use crate::registry::BoxStage;
 use crosswind_base::{ConfigError, Cx, Dur, Packet, Setting, Stage, Time};
 use serde_json::{Map, Value};
 

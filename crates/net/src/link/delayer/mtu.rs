@@ -17,8 +17,8 @@
 
 use super::processing_delay::WithArrived;
 use super::{change_in_front, read_in_front};
+use crate::build::BoxStage;
 use crate::params::Params;
-use crate::registry::BoxStage;
 use crosswind_base::packet::Proto;
 use crosswind_base::{ConfigError, Cx, DropReason, Metrics, Packet, PacketId, Setting, Size, Stage, Time};
 use schemars::JsonSchema;

@@ -17,8 +17,8 @@
 //! **Checked by**: `crates/sim/tests/lifetimes.rs`.
 
 use super::{change_in_front, read_in_front};
+use crate::build::BoxStage;
 use crate::params::{self, Params};
-use crate::registry::BoxStage;
 use crate::spread::Spread;
 use crosswind_base::{
     ConfigError, Cx, DropReason, Dur, Histogram, Metrics, Packet, PacketId, Rng, Setting, Stage, Time,

@@ -14,8 +14,8 @@
 //! **Checked by**: conformance suite; unit tests below.
 
 use super::{BoxLoss, LossModel, LossPoint};
-use crate::params::Params;
-use crate::registry::{self, BuildCx, Kind};
+use crate::build::{BuildCx, Kind};
+use crate::params::{Complete, Params};
 use crosswind_base::{ConfigError, DropReason, Packet, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,14 +50,14 @@ pub struct SeveralParams {
 const SEVERAL: &str = "several";
 
 impl Params for SeveralParams {
-    fn complete(&mut self) -> Result<(), ConfigError> {
+    fn complete(&mut self, inside: &Complete) -> Result<(), ConfigError> {
         for (i, one) in self.of.iter_mut().enumerate() {
             let at = format!("of[{i}]");
             let name = one.0.get("type").and_then(Value::as_str).or(one.0.as_str());
             match name {
                 None => return Err(ConfigError::new(format!("{at}.type"), "nothing", "the type of the loss")),
                 Some(SEVERAL) => return Err(ConfigError::new(format!("{at}.type"), SEVERAL, "a single loss")),
-                Some(_) => one.0 = registry::normalise(Kind::Loss, &one.0, &at)?,
+                Some(_) => one.0 = inside(Kind::Loss, &one.0, &at)?,
             }
         }
         Ok(())
@@ -82,7 +82,7 @@ pub struct Several {
 pub fn build(p: SeveralParams, cx: &BuildCx<'_>) -> Result<Several, ConfigError> {
     let make = |(i, one): (usize, &One)| {
         let own = format!("{}/{i}", cx.below(""));
-        registry::prepare_loss(&one.0, &format!("of[{i}]"))?(&cx.inside(&own, None))
+        cx.elements().loss(&one.0, &format!("of[{i}]"), &cx.inside(&own, None))
     };
     let models = p.of.iter().enumerate().map(make).collect::<Result<_, _>>()?;
     Ok(Several { models, marks: false })
@@ -139,13 +139,13 @@ impl LossModel for Several {
 mod tests {
     use super::*;
     use crate::link::loss::packet_with_payload as packet;
-    use crate::params;
+    use crate::{params, registry};
     use crosswind_base::Streams;
     use serde_json::json;
 
     fn several(of: Value) -> Result<Several, ConfigError> {
-        let p: SeveralParams = params::read(&json!({ "of": of }), "loss")?;
-        build(p, &BuildCx::new(&Streams::new(1), "link/l/forward"))
+        let p: SeveralParams = params::read_with(&json!({ "of": of }), "loss", &registry::normalise)?;
+        build(p, &BuildCx::new(&Streams::new(1), "link/l/forward").with_elements(&registry::Registered))
     }
 
     #[test]

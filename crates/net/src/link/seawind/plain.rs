@@ -1,8 +1,8 @@
 //! The Seawind link without errors and everything else that most runs leave off: the fast one.
 
-use super::SeawindParams;
 use super::entrance::{Entrance, Place};
 use super::line::Steady;
+use super::params::SeawindParams;
 use crate::link::{Fate, Link, TxPlan};
 use crosswind_base::{Dur, Packet, Time};
 

@@ -1,15 +1,17 @@
 //! The discipline: which tin is served, and when.
 
+use super::ack_filter::{self, AckFilter};
 use super::clock::{Fate, Shaper, tin_clock};
 use super::framing::Framing;
+use super::params::{CakeParams, Charged, Isolation};
 use super::sets::Found;
 use super::tin::{Key, Tin};
-use super::{AckFilter, CakeParams, Charged, Isolation, ack_filter, tins};
+use super::tins;
+use crate::build::{BuildCx, Hosts};
 use crate::params::{self, Params};
 use crate::queue::aqm::{Aqm, Lent, Setup};
 use crate::queue::cobalt::Looked;
 use crate::queue::{Backlog, Chooser, Head, QueueDisc, Removal};
-use crate::registry::{BuildCx, Hosts};
 use crate::sched::children::Sums;
 use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, Metrics, Packet, PacketId, Rng, Setting, Time};
 use serde_json::{Map, Value};

@@ -1,6 +1,6 @@
 //! The probability that both queues share, as the RFC and as the kernel computes it.
 
-use super::{DualPi2Params, Overload, Profile, Wrap};
+use super::params::{DualPi2Params, Overload, Profile, Wrap};
 use crate::queue::pi2::Base;
 use crosswind_base::{Dur, Time};
 

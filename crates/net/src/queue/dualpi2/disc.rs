@@ -1,12 +1,13 @@
 //! The discipline: two queues, who is served, and who is picked.
 
-use super::{Classify, Control, DualPi2Params, Kernel, Kind, Overload, Picks, Profile, Scheduler, compiled};
+use super::control::{Control, Kernel};
+use super::params::{Classify, DualPi2Params, Kind, Overload, Picks, Profile, Scheduler, compiled};
+use crate::build::BuildCx;
 use crate::params;
 use crate::queue::aqm::{Aqm, Lent, Setup, Verdict};
 use crate::queue::pi2::{Base, Decides, refill_gains};
 use crate::queue::store::Fifo;
 use crate::queue::{Backlog, Chooser, Head, QueueDisc, Removal};
-use crate::registry::BuildCx;
 use crate::sched::classify::Classifier;
 use crosswind_base::{
     BitRate, ClassTotals, ConfigError, Cx, DropReason, Dur, Ecn, Limit, Metrics, Packet, PacketId, Rng, Setting, Time,

@@ -1,7 +1,8 @@
 //! PIE in whole numbers, as the kernel computes.
 
-use super::{Arrival, CYCLE_BYTES, Estimator, PieParams};
+use super::params::{CYCLE_BYTES, Estimator, PieParams};
 use crate::queue::Head;
+use crate::queue::aqm::Arrival;
 use crosswind_base::{Rng, Time};
 
 /// Certainty, for the kernel.

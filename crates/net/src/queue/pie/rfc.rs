@@ -1,6 +1,7 @@
 //! PIE in real numbers, as rfc8033 is written.
 
-use super::{Arrival, CYCLE_BYTES, Estimator, PieParams, Quiet};
+use super::params::{CYCLE_BYTES, Estimator, PieParams, Quiet};
+use crate::queue::aqm::Arrival;
 use crate::queue::{Backlog, Head};
 use crosswind_base::{Dur, Limit, Rng, Time};
 

@@ -1,6 +1,6 @@
 //! What the kernel makes of the parameters of a `red-linux` queue: exponents, weight, probability, decay.
 
-use super::damping_rate;
+use super::law::damping_rate;
 use super::linux::{Damping, LinuxParams};
 use crate::params;
 use crosswind_base::ConfigError;

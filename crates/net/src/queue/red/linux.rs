@@ -38,7 +38,7 @@
 //! **Checked by**: conformance suite; oracle `red::Linux`; tests of claims 14 to 17 of jarvinen-2006.
 
 use super::super::store::{Admission, check_overhead, no_bytes};
-use super::{Arrival, EcnMode, Law, Limits, Verdict, check_common, check_weight};
+use super::law::{Arrival, EcnMode, Law, Limits, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crate::queue::aqm::Setup;
 use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Setting, Size, Time};

@@ -44,7 +44,7 @@
 //! **Checked by**: conformance suite; oracle `red::Ns2`.
 
 use super::super::store::Admission;
-use super::{Arrival, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
+use super::law::{Arrival, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crate::queue::aqm::Setup;
 use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Setting, Size, Time};

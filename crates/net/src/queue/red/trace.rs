@@ -1,7 +1,7 @@
 //! Drives the law of a `red-linux` queue with chosen backlogs, for checking published statements about the law alone.
 
+use super::law::{Arrival, Law, Verdict, damping_rate};
 use super::linux::{Linux, LinuxParams};
-use super::{Arrival, Law, Verdict, damping_rate};
 use crate::params;
 use crate::queue::Backlog;
 use crosswind_base::{ConfigError, DropReason, Rng, Time};

@@ -32,8 +32,8 @@ pub mod dsred;
 pub mod wred;
 
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Excess, Lent, Setup, Verdict, Victim};
+use super::red::law::{Law, Limits, Measure, check_common, check_weight};
 use super::red::ns2::{LinkFacts, Ns2, Ns2Params, Weight};
-use super::red::{Law, Limits, Measure, check_common, check_weight};
 use super::store::Admission;
 use super::{Backlog, Head, Removal};
 use crate::params::{self, Params};

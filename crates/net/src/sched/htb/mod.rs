@@ -39,9 +39,9 @@ use super::bucket::Bucket;
 use super::charge::{Charge, check_bucket, check_kbit, no_cell, scaled};
 use super::children::{Children, Inner, Place, for_classes, inner_keys};
 use super::classify::{Classes, Classifier, Filter};
-use crate::params::{self, Params};
+use crate::build::BuildCx;
+use crate::params::{self, Complete, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
-use crate::registry::BuildCx;
 use crosswind_base::units::show_rate;
 use crosswind_base::{BitRate, ConfigError, Cx, Dur, Metrics, PacketId, Setting, Size, Time};
 use schemars::JsonSchema;
@@ -247,7 +247,7 @@ fn default_bucket(rate: BitRate) -> Size {
 }
 
 impl Params for HtbParams {
-    fn complete(&mut self) -> Result<(), ConfigError> {
+    fn complete(&mut self, inside: &Complete) -> Result<(), ConfigError> {
         let leaves: Vec<String> = self.classes().leaves.iter().map(|l| l.to_string()).collect();
         let (kbit, r2q) = (self.kbit, self.r2q.max(1));
         for (name, c) in &mut self.class {
@@ -257,7 +257,7 @@ impl Params for HtbParams {
             c.cburst.get_or_insert(default_bucket(scaled(ceil, kbit)));
             if leaves.contains(name) {
                 c.quantum.get_or_insert(Size((rate.0 / 8 / r2q as u64).clamp(1000, 200_000)));
-                c.queue.get_or_insert_default().complete(&format!("class.{name}.queue"))?;
+                c.queue.get_or_insert_default().complete(&format!("class.{name}.queue"), inside)?;
             } else if c.queue.is_some() {
                 let path = format!("class.{name}.queue");
                 return Err(ConfigError::new(path, "a queue", "none: packets wait in the classes below this one"));

@@ -39,7 +39,7 @@ fn equip(conn: &mut Connection, app: &App, seen: Vantage, tcp: &TcpParams, own: 
         let rng = own.streams.named(&format!("flow/{flow}/tcp/early"));
         conn.sender().predict(tcp, rng);
     }
-    if seen == Vantage::Sender && Needs::of(tcp).dice {
+    if seen == Vantage::Sender && Needs::of(&tcp.controller).dice {
         let rng = own.streams.named(&format!("flow/{flow}/tcp/law"));
         conn.sender().law.take_dice(rng);
     }

@@ -18,66 +18,17 @@
 //!
 //! **Checked by**: tapes `reset_*`, `paws_*`, `unsent_*`, `stray_*`.
 
-use super::super::Io;
-use super::super::params::choice;
-use super::super::undo::eifel::is_older;
-use super::receiver::AckNow;
-use super::{Connection, State};
+use super::Connection;
+use super::state::{AckNow, Challenges, State, Verdict};
+use crate::tcp::choices::{Paws, ResetRule};
+use crate::tcp::facts::is_older;
+use crate::tcp::io::Io;
 use crosswind_base::packet::Ext;
 use crosswind_base::{Dur, Packet, TcpFlags, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-choice!(
-    /// What becomes of segments whose timestamp is older than one that has arrived.
-    #[derive(Default)]
-    Paws {
-        /// They are taken (ns-2).
-        Off,
-        /// They are dropped and answered (RFC 7323 section 5).
-        #[default]
-        #[serde(rename = "rfc7323")]
-        Rfc7323,
-        /// The same, but for ACKs without data, which may have been overtaken (Linux).
-        #[serde(rename = "linux")]
-        DataOnly,
-    }
-);
-
-choice!(
-    /// Which resets end a connection.
-    #[derive(Default)]
-    ResetRule {
-        /// One that stands where the next byte is expected; others in the window are answered with an ACK (RFC 5961).
-        #[default]
-        #[serde(rename = "rfc5961")]
-        Rfc5961,
-        /// Any in the window (RFC 793).
-        #[serde(rename = "rfc793")]
-        Rfc793,
-    }
-);
 
 /// Challenge ACKs in a span (rfc5961 section 7).
 const CHALLENGES_MAX: u32 = 10;
 const CHALLENGES_SPAN: Dur = Dur::from_secs(5);
-
-/// How many challenge ACKs have left in the present span.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Challenges {
-    since: Time,
-    sent: u32,
-}
-
-/// What becomes of a segment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Verdict {
-    Take,
-    /// It is dropped, and an ACK says what is expected.
-    Answer,
-    /// The same, but not too often: somebody else may have sent it.
-    Challenge,
-}
 
 impl Connection {
     /// Whether a segment without SYN and RST may enter.

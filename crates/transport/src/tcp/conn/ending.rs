@@ -15,24 +15,12 @@
 //! **Checked by**: tapes `close_*`, `time_wait_*`, `shutdown_*`.
 
 use super::super::sender::Sender;
-use super::super::{CloseRule, Io};
-use super::receiver::AckNow;
+use super::state::AckNow;
 use super::wire::header;
 use super::{Connection, State};
-use crosswind_base::{Dur, EventKind, Packet, TcpFlags, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// Twice the lifetime of a segment.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(transparent)]
-pub struct TimeWait(pub Dur);
-
-impl Default for TimeWait {
-    fn default() -> TimeWait {
-        TimeWait(Dur::from_secs(240))
-    }
-}
+use crate::tcp::facts::CloseRule;
+use crate::tcp::io::Io;
+use crosswind_base::{EventKind, Packet, TcpFlags, Time};
 
 impl Connection {
     /// Drops the connection at once and tells the peer.

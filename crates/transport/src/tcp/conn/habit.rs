@@ -28,7 +28,6 @@
 //!
 //! **Checked by**: `tests/habits.rs` (a second copy of the draw, means, shares), `crates/sim/tests/receivers.rs` (growth).
 
-use super::super::params::TcpParams;
 use crosswind_base::{ConfigError, Rng};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -106,9 +105,4 @@ impl Habit {
         let share = self.params.empty_share;
         share > 0.0 && self.rng.chance(share / (1.0 - share))
     }
-}
-
-/// Refuses a habit that makes no sense.
-pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
-    p.receiver.ack_habit.check().map_err(|e| e.under(&at("ack_habit")))
 }

@@ -3,9 +3,10 @@
 //! Both ends may open at once (rfc9293 section 3.5, figure 8): each answers the other's SYN with a SYN-ACK.
 
 use super::super::policies::{LateSyn, SynAckTimer, SynOptions, ThirdSegment};
-use super::super::{Io, stamp};
 use super::wire::IP_TCP_HEADER;
 use super::{Connection, State};
+use crate::tcp::facts::stamp;
+use crate::tcp::io::Io;
 use crosswind_base::packet::{AccEcnOption, Ext, Meta};
 use crosswind_base::units::Size;
 use crosswind_base::{EventKind, Packet, TcpFlags, Time};

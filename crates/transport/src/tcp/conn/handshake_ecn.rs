@@ -1,30 +1,15 @@
 //! What the handshake does about ECN: who asks, what is agreed, and what the first segments tell of the path.
 
-use super::super::Trigger;
 use super::super::ecn::feedback::Feedback;
 use super::super::ecn::negotiation::{answer, conclude, heard, is_mangled, request, told};
 use super::super::ecn::{Agreed, CodePoints, OptionRule};
 use super::super::law::Controller;
-use super::receiver::AckNow;
+use super::state::AckNow;
 use super::wire::OPTION_MAX;
 use super::{Connection, State};
+use crate::tcp::facts::Trigger;
 use crosswind_base::packet::{AccEcnOption, Ext};
 use crosswind_base::{Ecn, Packet, TcpFlags};
-
-/// What is remembered of the handshake until it is over.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Shaking {
-    /// In which code point the last SYN arrived.
-    syn_arrived: Ecn,
-    /// How often the SYN-ACK has left.
-    answers: u32,
-    /// A server has sent or received one without a request: it never sends ECT (RFC 9768 section 3.1.5).
-    is_spoilt: bool,
-    /// The third segment is in hand: its number is not a count.
-    is_third: bool,
-    /// The SYN-ACK said that our SYN had been marked.
-    syn_was_marked: bool,
-}
 
 /// SYN-ACKs that still ask; the option leaves with the first alone.
 const ANSWERS_WITH_ACE: u32 = 2;

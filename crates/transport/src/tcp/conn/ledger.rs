@@ -18,8 +18,8 @@
 //! **Checked by**: `conn/ledger_oracle.rs` (the rules of the draft with whole copies, on random flights; compressed ACKs; rounds),
 //! `crates/sim/tests/bbr.rs`.
 
-use super::super::detect::delivered::{Delivered, OnSacked};
-use super::scoreboard::Sent;
+use super::super::detect::delivered::Delivered;
+use super::scoreboard::{OnSacked, Sent};
 use crosswind_base::{Dur, Time};
 use std::collections::VecDeque;
 
@@ -27,7 +27,7 @@ use std::collections::VecDeque;
 #[derive(Clone, Copy, Debug)]
 struct Record {
     end: u64,
-    len: u64,
+    len: u32,
     sent_at: Time,
     delivered: u64,
     delivered_at: Time,
@@ -114,7 +114,7 @@ impl Ledger {
         }
         let record = Record {
             end: d.end,
-            len: d.len,
+            len: d.len as u32,
             sent_at: d.now,
             delivered: self.delivered,
             delivered_at: self.delivered_at,
@@ -126,12 +126,26 @@ impl Ledger {
             is_delivered: false,
             is_told: false,
         };
-        let i = self.records.partition_point(|r| r.end < d.end);
+        if self.records.back().is_none_or(|r| r.end < d.end) {
+            return self.records.push_back(record);
+        }
+        let i = self.find(d.end);
         match self.records.get_mut(i) {
             Some(r) if r.end == d.end => *r = Record { is_retransmitted: true, is_delivered: r.is_delivered, ..record },
             Some(_) => self.records.insert(i, record),
             None => self.records.push_back(record),
         }
+    }
+
+    /// Position of the record that ends at `end`, or where it would stand.
+    fn find(&self, end: u64) -> usize {
+        let Some(first) = self.records.front() else { return 0 };
+        // Segments are of one length but for a few: most of them stand where that says.
+        let guess = (end.saturating_sub(first.end) / u64::from(first.len.max(1))) as usize;
+        if self.records.get(guess).is_some_and(|r| r.end == end) {
+            return guess;
+        }
+        self.records.partition_point(|r| r.end < end)
     }
 
     /// The sender has nothing more to send, and could: `in_flight` bytes are under way.
@@ -159,9 +173,9 @@ impl Ledger {
         if r.is_delivered {
             return;
         }
-        self.delivered += r.len;
+        self.delivered += u64::from(r.len);
         self.delivered_at = self.now;
-        self.newly += r.len;
+        self.newly += u64::from(r.len);
         self.segments += 1;
         if self.newest.is_none_or(|n| (r.sent_at, r.end) > (n.sent_at, n.end)) {
             self.newest = Some(r);
@@ -236,14 +250,15 @@ impl Ledger {
 
     /// A segment that has not been retransmitted since is held lost. The first time it is asked about one, it tells of it.
     pub fn lose(&mut self, s: &Sent, now: Time) -> Option<Lost> {
-        let i = self.records.partition_point(|r| r.end < s.end());
+        let i = self.find(s.end());
         let r = self.records.get_mut(i).filter(|r| r.end == s.end() && !r.is_told)?;
         r.is_told = true;
-        self.lost += r.len;
+        let len = u64::from(r.len);
+        self.lost += len;
         Some(Lost {
             now,
             start: s.start,
-            len: r.len,
+            len,
             delivered: self.delivered,
             lost_since: self.lost - r.lost,
             flight: r.flight,
@@ -259,7 +274,7 @@ impl OnSacked for Both<'_> {
     fn on_sacked(&mut self, s: &Sent, mark: u64) {
         self.0.on_sacked(s, mark);
         let end = s.end();
-        let i = self.1.records.partition_point(|r| r.end < end);
+        let i = self.1.find(end);
         let Some(r) = self.1.records.get_mut(i).filter(|r| r.end == end) else { return };
         let before = std::mem::replace(&mut r.is_delivered, true);
         let r = Record { is_delivered: before, ..*r };

@@ -26,67 +26,27 @@ pub mod receiver;
 pub mod rtt;
 pub mod scoreboard;
 pub mod sending;
+mod silence;
+mod state;
 pub mod window;
 mod wire;
 
-use super::ecn::{Agreed as EcnAgreed, CodePoints};
+use super::facts::CloseRule;
+use super::io::Io;
 use super::law::{Controller, Law, Window};
 use super::params::TcpParams;
-use super::policies::{OptionBytes, Policies};
+use super::policies::Policies;
 use super::sender::Sender;
-use super::{CloseRule, Io};
-use accept::Verdict;
 use crosswind_base::packet::Ext;
 use crosswind_base::probe::header_bits;
 use crosswind_base::{EventKind, Moment, Packet, TcpFlags, Time};
-use handshake_ecn::Shaking;
 use keepalive::Keepalive;
-use receiver::{AckNow, Receiver};
-use sending::{Sending, Terms};
+use receiver::Receiver;
+use sending::Sending;
+use state::{AckNow, Agreed, Challenges, Shaking, Verdict};
+pub use state::{Opener, State};
 use std::sync::Arc;
 use wire::{ConnLine, IP_TCP_HEADER, header, send_ack};
-
-/// Which end sends the SYN.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Opener {
-    Active,
-    Passive,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum State {
-    Closed,
-    SynSent,
-    SynReceived,
-    Established,
-    /// Both directions are finished.
-    Done,
-    /// Reset, or given up after too many timeouts.
-    Aborted,
-}
-
-/// What was agreed in the handshake.
-#[derive(Clone, Copy, Debug)]
-struct Agreed {
-    sack: bool,
-    timestamps: bool,
-    scaled: bool,
-    codepoints: CodePoints,
-    /// Bytes that data segments leave free for the AccECN option.
-    option_room: u64,
-    /// What options add to the length of a packet.
-    option_bytes: OptionBytes,
-}
-
-impl Agreed {
-    fn new(option_bytes: OptionBytes) -> Agreed {
-        let codepoints = CodePoints::default();
-        Agreed { sack: false, timestamps: false, scaled: false, codepoints, option_room: 0, option_bytes }
-    }
-    fn terms(self, ecn: EcnAgreed) -> Terms {
-        Terms { sack: self.sack, ecn, timestamps: self.timestamps }
-    }
-}
 
 pub struct Connection {
     params: Arc<TcpParams>,
@@ -122,7 +82,7 @@ pub struct Connection {
     /// Until when TIME-WAIT lasts.
     quiet_until: Time,
     keepalive: Option<Box<Keepalive>>,
-    challenges: accept::Challenges,
+    challenges: Challenges,
 }
 
 impl Connection {
@@ -153,7 +113,7 @@ impl Connection {
             shut: false,
             quiet_until: Time::ZERO,
             keepalive: None,
-            challenges: accept::Challenges::default(),
+            challenges: Challenges::default(),
         }
     }
 

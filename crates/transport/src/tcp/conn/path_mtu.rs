@@ -1,7 +1,7 @@
 //! What a connection does when a router says that its packets are too large (rfc1191; the page of the link's key `path_mtu`).
 
-use super::super::Io;
 use super::{Connection, State};
+use crate::tcp::io::Io;
 use crosswind_base::units::Size;
 use std::sync::Arc;
 

@@ -22,25 +22,11 @@
 //!
 //! **Checked by**: `tests/oracle_quick_acks.rs` (a model of the kernel's rules, on random arrivals).
 
-use super::super::params::{TcpParams, choice};
-use super::receiver::AckNow;
+use super::super::params::TcpParams;
 use super::rtt::Rtt;
+use super::state::AckNow;
+use crate::tcp::choices::DelayedAckTimer;
 use crosswind_base::{Dur, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-choice!(
-    /// When the delayed-ACK timer fires.
-    DelayedAckTimer {
-        /// `delayed_ack` after the first segment that waits (RFC 9293).
-        PerSegment,
-        /// At the next multiple of `delayed_ack`: one clock for the whole host (BSD), so the wait is half as long on average.
-        Heartbeat,
-        /// As the kernel has learnt, at least `delayed_ack`, and not at all while ACKs are quick: see the page of delayed ACKs.
-        #[serde(rename = "linux-2.4")]
-        Learnt,
-    }
-);
 
 /// Most quick ACKs in store (`TCP_MAX_QUICKACKS`).
 const QUICK_MAX: u64 = 16;

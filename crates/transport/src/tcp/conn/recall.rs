@@ -1,31 +1,15 @@
 //! What a connection takes from its host's memory of the peer, and what it leaves there.
 
 use super::super::law::{Change, Controller};
-use super::super::params::{TcpParams, choice};
+use super::super::params::TcpParams;
 use super::super::share::Closing;
-use super::super::{Io, stamp};
 use super::rtt::Rtt;
 use super::{Connection, State};
+use crate::tcp::choices::SynLoss;
+use crate::tcp::facts::stamp;
+use crate::tcp::io::Io;
 use crosswind_base::{Dur, Packet, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-
-choice!(
-    /// The window of a connection whose SYN had to be retransmitted.
-    #[derive(Default)]
-    SynLoss {
-        /// The initial window.
-        #[default]
-        Initial,
-        /// One segment (RFC 5681 section 3.1).
-        One,
-        /// One segment, and a threshold of two: the timer of the SYN is the timer of data (Linux 2.4). What is remembered of the
-        /// peer replaces both.
-        #[serde(rename = "linux-2.4")]
-        OneAndThresholdOfTwo,
-    }
-);
 
 /// Linux 2.4: a round trip up to which the initial window is larger without a known threshold.
 const SHORT_WAY: Dur = Dur::from_millis(20);

@@ -101,15 +101,16 @@ impl ReceivedRanges {
         next
     }
 
-    /// Adds SACK blocks, the latest change first, until there are `most`.
+    /// Adds SACK blocks, the latest change first, until there are `most`. Notes that do not match any more go when they are met.
     pub fn report(&mut self, most: usize, blocks: &mut SackList) {
-        // What does not match at the end is in the way of every later look.
-        while self.recent.last().is_some_and(|r| find(&self.list, *r).is_none()) {
-            self.recent.pop();
-        }
-        let valid = self.recent.iter().rev().filter_map(|r| find(&self.list, *r));
-        for i in valid.take(most.saturating_sub(blocks.len())) {
-            blocks.push(i.left, i.right);
+        let mut at = self.recent.len();
+        while at > 0 && blocks.len() < most {
+            at -= 1;
+            match find(&self.list, self.recent[at]) {
+                Some(i) => _ = blocks.push(i.left, i.right),
+                // Only the few that match stand behind it and move up.
+                None => _ = self.recent.remove(at),
+            }
         }
     }
 }

@@ -26,40 +26,17 @@
 //! (window-limited flows, slow start, times of one segment).
 
 use super::super::ecn::feedback::Feedback;
-use super::super::params::{DelayedAckTimer, ReceiveWindow, TcpParams, choice};
+use super::super::params::TcpParams;
 use super::super::policies::{OldSegment, Policies};
-use super::super::undo::eifel::is_older;
 use super::habit::Habit;
 use super::quick::{Arrival, QuickAcks};
 use super::received_ranges::ReceivedRanges;
 use super::rtt::Rtt;
+pub use super::state::AckNow;
 use super::window::Growing;
+use crate::tcp::choices::{DelayedAckTimer, ReceiveWindow, TimestampEcho};
+use crate::tcp::facts::is_older;
 use crosswind_base::{Packet, Rng, SackList, TcpFlags, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-choice!(
-    /// Which segments change the timestamp that a receiver echoes.
-    TimestampEcho {
-        /// Those that hold the next expected byte (RFC 1323 section 3.4, RFC 7323 section 4.3).
-        #[serde(rename = "rfc1323")]
-        Rfc1323,
-        /// Those at or below it, duplicates included, if they are not older (the revision that RFC 1323 nearly got).
-        #[serde(rename = "1323bis")]
-        Bis,
-    }
-);
-
-/// What the receiver wants done about an ACK after a segment.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AckNow {
-    /// Send one at once.
-    Yes,
-    /// Wait for another segment or the timer.
-    Later,
-    /// Nothing to acknowledge.
-    No,
-}
 
 /// What the world may read.
 #[derive(Clone, Copy, Default, Debug)]

@@ -26,7 +26,8 @@
 //! **Checked by**: `tests/oracle_rto.rs` (all four profiles, transcribed); `undo/eifel_oracle.rs` and
 //! `tests/tapes/eifel_timer_*.tape` (adaptations); `crates/sim/tests/worlds.rs` (the cost of one lost segment, to the nanosecond); the ns-2 comparison.
 
-use super::super::params::{RtoProfile, SpuriousTimer, TcpParams};
+use super::super::params::TcpParams;
+use crate::tcp::choices::{RtoProfile, SpuriousTimer};
 use crosswind_base::Dur;
 
 impl RtoProfile {

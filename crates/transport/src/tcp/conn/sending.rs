@@ -3,10 +3,10 @@
 //! Most ends that only receive need it for a FIN alone, and flows that have not started need none: thousands of idle
 //! flows cost little, and a receiver of data walks past it.
 
-use super::super::ecn::Agreed;
 use super::super::params::TcpParams;
 use super::super::sender::{Sender, SenderStats};
 use super::rtt::Rtt;
+use super::state::Terms;
 use crosswind_base::{Dur, Time};
 
 /// A sender, or what one would start from.
@@ -17,14 +17,6 @@ pub struct Sending {
     edge: u64,
     /// Round trip of the handshake, and when it ended.
     handshake: Option<(Dur, Time)>,
-}
-
-/// What the handshake has settled for a sender.
-#[derive(Clone, Copy, Debug)]
-pub struct Terms {
-    pub sack: bool,
-    pub ecn: Agreed,
-    pub timestamps: bool,
 }
 
 static NOTHING_SENT: SenderStats = SenderStats::NONE;

@@ -23,22 +23,8 @@
 //!
 //! **Checked by**: `tests/oracle_receive_window.rs` (the kernel's functions written out), `crates/sim/tests/worlds.rs`.
 
-use super::super::params::{TcpParams, choice};
+use super::super::params::TcpParams;
 use crosswind_base::ConfigError;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-choice!(
-    /// How the advertised window comes about.
-    ReceiveWindow {
-        /// It is `receive_buffer`.
-        Buffer,
-        /// It grows with the segments that arrive, as the kernel's memory for `receive_buffer` allows: see the page of
-        /// the receive window.
-        #[serde(rename = "linux-2.4")]
-        Growing,
-    }
-);
 
 /// Segments shorter than this say nothing about the overhead of data.
 const LEAST_DATA: u64 = 128;

@@ -3,9 +3,11 @@
 use super::super::params::TcpParams;
 use super::super::policies::OptionBytes;
 use super::super::sender::{Line, Outgoing};
-use super::super::{Io, share, stamp};
-use super::Agreed;
+use super::super::share;
 use super::receiver::Receiver;
+use super::state::Agreed;
+use crate::tcp::facts::stamp;
+use crate::tcp::io::Io;
 use crosswind_base::packet::{AccEcnOption, Ext, Meta};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{Dur, EventKind, Packet, SackList, TcpFlags, Time};

@@ -24,13 +24,13 @@
 //!
 //! **Checked by**: `detect/delayed_response_oracle.rs` (the pseudo-code of the source); tests/delayed_response.rs (claims B1 to B9, B11, B12).
 
-use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
 use super::super::law::rtt_filter::RttFilter;
-use super::super::params::{Switch, TcpParams};
 use super::newreno::NewReno;
 use super::sack::Sack;
 use super::{Delay, Detect, Phase, RecoveryPolicy, Status, Verdict, View};
+use crate::tcp::choices::Switch;
+use crate::tcp::facts::Ack;
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -78,15 +78,10 @@ impl DcrParams {
     fn is_ncr(&self) -> bool {
         matches!(self.wait, Wait::NcrCareful | Wait::NcrAggressive)
     }
-    /// Refuses settings that make no sense with the rest of a connection.
-    pub fn check(&self, p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
-        use super::Detection::{Newreno, Reno, Sack};
+    /// Refuses settings that make no sense.
+    pub fn check(&self, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
         if !(0.0..=100.0).contains(&self.tau_rtts) {
             return Err(ConfigError::new(at("dcr.tau_rtts"), self.tau_rtts.to_string(), "from 0 to 100 round trips"));
-        }
-        if self.is_on() && !matches!(p.recovery.detection, Sack | Newreno | Reno) {
-            let expected = "a recovery that can be made to wait: sack, newreno or reno";
-            return Err(ConfigError::new(at("recovery"), format!("{:?} with dcr", p.recovery.detection), expected));
         }
         Ok(())
     }
@@ -136,15 +131,8 @@ pub struct DelayedResponse {
 }
 
 impl DelayedResponse {
-    pub fn new(base: Base, p: &TcpParams) -> DelayedResponse {
-        DelayedResponse {
-            base,
-            params: p.recovery.dcr.clone(),
-            waiting: None,
-            rtts: RttFilter::new(),
-            rtt_s: 0.0,
-            proof: 0,
-        }
+    pub fn new(base: Base, p: &DcrParams) -> DelayedResponse {
+        DelayedResponse { base, params: p.clone(), waiting: None, rtts: RttFilter::new(), rtt_s: 0.0, proof: 0 }
     }
 
     pub fn is_waiting(&self) -> bool {

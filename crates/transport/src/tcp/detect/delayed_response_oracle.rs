@@ -4,7 +4,8 @@ use super::delayed_response::{Base, DcrParams, DelayedResponse, Wait};
 use super::sack::Sack;
 use super::{Detect, Detection, Phase, Verdict, View};
 use crate::tcp::conn::scoreboard::Scoreboard;
-use crate::tcp::{Ack, preset};
+use crate::tcp::facts::Ack;
+use crate::tcp::preset;
 use crosswind_base::{Dur, Streams, Time};
 
 const MSS: u64 = 1000;
@@ -109,7 +110,7 @@ fn a_wait_that_has_begun_goes_on_in_slow_start() {
 fn a_round_trip_of_no_time_scales_nothing() {
     let p = preset::preset("sack-dcr").expect("a preset");
     let p = p.with(|p| p.recovery.dcr = DcrParams { wait: Wait::Duplicates, ..DcrParams::default() });
-    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p);
+    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p.recovery.dcr);
     let mut board = Scoreboard::default();
     (0..FLIGHT).for_each(|i| board.push(i * MSS, MSS as u32, Time::ZERO));
     let v = View { nxt: FLIGHT * MSS, cwnd: 40e3, ..VIEW };
@@ -127,7 +128,7 @@ fn a_round_trip_of_no_time_scales_nothing() {
 #[test]
 fn what_the_window_grows_by_during_the_wait_is_not_sent_before_its_end() {
     let p = preset::preset("sack-dcr").expect("a preset");
-    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p);
+    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p.recovery.dcr);
     let mut board = Scoreboard::default();
     (0..FLIGHT).for_each(|i| board.push(i * MSS, MSS as u32, Time::ZERO));
     let v = View { nxt: FLIGHT * MSS, cwnd: 40e3, ..VIEW };
@@ -145,7 +146,7 @@ fn after_duplicates(wait: Wait, duplicates: u64) -> (DelayedResponse, Scoreboard
     let p = preset::preset("sack-dcr")
         .expect("a preset")
         .with(|p| p.recovery.dcr = DcrParams { wait, ..DcrParams::default() });
-    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p);
+    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p.recovery.dcr);
     let mut board = Scoreboard::default();
     (0..FLIGHT).for_each(|i| board.push(i * MSS, MSS as u32, Time::ZERO));
     let v = View { nxt: FLIGHT * MSS, cwnd: 40e3, ..VIEW };
@@ -218,7 +219,7 @@ fn compare(wait: Wait, seed: u64) -> u32 {
         p.recovery.dcr = dcr;
         p.recovery.detection = Detection::Sack;
     });
-    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p);
+    let mut ours = DelayedResponse::new(Base::Sack(Sack::default()), &p.recovery.dcr);
     let mut plain = Dcr { wait, active: false, deadline: 0.0, thresh: 0, count: 0, srtt: 0.0, rtt_inst: 0.0 };
     let (mut una, mut nxt, mut top, mut now) = (0u64, FLIGHT, 0u64, 0.0);
     let mut board = Scoreboard::default();

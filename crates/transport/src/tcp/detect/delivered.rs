@@ -1,22 +1,9 @@
 //! What an acknowledgement has delivered, for rules that think in times: told segment by segment.
 
-use super::super::conn::scoreboard::{Acked, Sent};
+use super::super::conn::scoreboard::{Acked, OnSacked, Sent};
 use crosswind_base::{Dur, Time};
 
-/// Whoever wants to hear of segments that SACK blocks report for the first time.
-pub trait OnSacked {
-    fn on_sacked(&mut self, s: &Sent, mark: u64);
-}
-
-/// Whether one of them lies below the mark and had never been retransmitted.
-impl OnSacked for bool {
-    #[inline]
-    fn on_sacked(&mut self, s: &Sent, mark: u64) {
-        *self |= s.start < mark && !s.was_ever_retransmitted();
-    }
-}
-
-/// The same, and which of all segments delivered left last.
+/// Whether one lies below the mark and had never been retransmitted, and which of all segments delivered left last.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Delivered {
     pub original_below_mark: bool,

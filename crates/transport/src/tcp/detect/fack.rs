@@ -15,9 +15,9 @@
 //!
 //! **Checked by**: `tests/oracle_fack.rs`, `tests/tapes/fack_*.tape`.
 
-use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
 use super::{Detect, Phase, RecoveryPolicy, Status, Verdict, View};
+use crate::tcp::facts::Ack;
 use crosswind_base::Time;
 
 #[derive(Clone, Debug, Default)]

@@ -21,9 +21,9 @@
 //! **Checked by**: `detect/hole_sack_oracle.rs` (the tags and counters of the kernel, on random traces); the experiments of
 //! [Järvinen 2006], as the reading `linux-recovery`; those of [Riva 2003].
 
-use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
 use super::{Detect, Phase, Status, Verdict, View};
+use crate::tcp::facts::Ack;
 
 /// Which holes are held lost when a loss is certain (`tcp_fack` off or on).
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -27,9 +27,9 @@
 //! **Checked by**: `detect/newreno_oracle.rs` (heuristics), `tests/tapes/*reno_*.tape`, `tests/tapes/newreno_rto_*.tape`; the ns-2 comparison, segment by segment.
 
 use super::super::conn::scoreboard::Scoreboard;
-use super::super::params::{DuplicatesRule, Patience, Switch, TcpParams};
-use super::super::{Ack, stamp};
 use super::{Delay, Detect, Phase, RecoveryPointScope, RecoveryPolicy, Status, Verdict, View};
+use crate::tcp::choices::{DuplicatesRule, Patience, Switch};
+use crate::tcp::facts::{Ack, stamp};
 use crosswind_base::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -141,12 +141,12 @@ struct Heuristic {
 }
 
 impl Heuristic {
-    fn new(p: &TcpParams) -> Heuristic {
+    fn new(p: &NewRenoParams, rule: DuplicatesRule, tick: Dur) -> Heuristic {
         Heuristic {
-            rule: p.recovery.dupack_guard,
-            segments: u64::from(p.recovery.newreno.heuristic_segments),
-            looks_at_window: p.recovery.newreno.heuristic_window.on(),
-            tick: p.connection.timestamp_tick,
+            rule,
+            segments: u64::from(p.heuristic_segments),
+            looks_at_window: p.heuristic_window.on(),
+            tick,
             jump: 0,
             echoes_below: false,
         }
@@ -183,10 +183,11 @@ pub struct NewReno {
 }
 
 impl NewReno {
-    pub fn new(rules: Rules, p: &TcpParams) -> NewReno {
-        let heuristic = (p.recovery.dupack_guard != DuplicatesRule::Bugfix).then(|| Box::new(Heuristic::new(p)));
-        let deflates = p.recovery.newreno.deflation.on();
-        NewReno { rules, patience: p.recovery.newreno.patience, deflates, heuristic, dups: 0, dups_ever: 0 }
+    /// `tick`: of the timestamp clock.
+    pub fn new(rules: Rules, p: &NewRenoParams, guard: DuplicatesRule, tick: Dur) -> NewReno {
+        let heuristic = (guard != DuplicatesRule::Bugfix).then(|| Box::new(Heuristic::new(p, guard, tick)));
+        let deflates = p.deflation.on();
+        NewReno { rules, patience: p.patience, deflates, heuristic, dups: 0, dups_ever: 0 }
     }
 
     fn stays_on_partial(&self) -> bool {

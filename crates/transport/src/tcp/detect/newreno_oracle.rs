@@ -3,9 +3,10 @@
 use super::newreno::NewReno;
 use super::table::{NS2_NEWRENO, NS2_RENO};
 use super::{Detect, Phase, Verdict, View};
-use crate::tcp::Ack;
+use crate::tcp::choices::{DuplicatesRule, SackAfterTimeout};
 use crate::tcp::conn::scoreboard::Scoreboard;
-use crate::tcp::params::{DuplicatesRule, SackAfterTimeout, TcpParams};
+use crate::tcp::facts::Ack;
+use crate::tcp::params::TcpParams;
 use crate::tcp::preset::preset;
 use crosswind_base::{Dur, Streams, Time};
 
@@ -66,7 +67,8 @@ fn every_third_duplicate_means_what_it_does_in_the_pseudo_code() {
         let mut r = Streams::new(seed).named("heuristics");
         let which = seed as usize % 4;
         let p = params(RULES[which]);
-        let mut ours = NewReno::new(NS2_NEWRENO, &p);
+        let mut ours =
+            NewReno::new(NS2_NEWRENO, &p.recovery.newreno, p.recovery.dupack_guard, p.connection.timestamp_tick);
         let n = 30 + r.below(20);
         // Segment i was sent at tss[i] milliseconds; some twice.
         let tss: Vec<u64> = (0..=n).map(|_| r.below(6)).collect();
@@ -132,7 +134,9 @@ fn every_third_duplicate_means_what_it_does_in_the_pseudo_code() {
 #[test]
 fn without_the_guard_a_segment_that_was_sent_again_may_be_found_lost_once_more() {
     for (rule, found) in [(DuplicatesRule::NoBugfix, true), (DuplicatesRule::Bugfix, false)] {
-        let mut ours = NewReno::new(NS2_RENO, &params(rule));
+        let p = params(rule);
+        let mut ours =
+            NewReno::new(NS2_RENO, &p.recovery.newreno, p.recovery.dupack_guard, p.connection.timestamp_tick);
         let mut board = Scoreboard::default();
         (0..8).for_each(|i| board.push(1 + i * MSS, MSS as u32, Time::ZERO));
         // A timeout has sent it again, and a recovery since has left the phase open.

@@ -21,10 +21,11 @@
 //!
 //! **Checked by**: the ns-2 comparison, segment by segment; `tests/tapes/ecn_in_a_recovery_of_sack1.tape`; `tests/oracle_newreno_sack.rs`.
 
-use super::super::Ack;
 use super::super::conn::scoreboard::{Scoreboard, Sent};
-use super::super::params::{DuplicatesRule, TcpParams};
+use super::newreno::NewRenoParams;
 use super::{Detect, Phase, RecoveryPointScope, RecoveryPolicy, Release, Status, Verdict, View};
+use crate::tcp::choices::DuplicatesRule;
+use crate::tcp::facts::Ack;
 use crosswind_base::Time;
 
 #[derive(Clone, Debug, Default)]
@@ -48,12 +49,12 @@ pub struct PipeSack {
 }
 
 impl PipeSack {
-    pub fn new(p: &TcpParams) -> PipeSack {
-        PipeSack { ignores_recovery_point: p.recovery.dupack_guard == DuplicatesRule::NoBugfix, ..PipeSack::default() }
+    pub fn new(guard: DuplicatesRule) -> PipeSack {
+        PipeSack { ignores_recovery_point: guard == DuplicatesRule::NoBugfix, ..PipeSack::default() }
     }
     /// With NewReno's answer to partial ACKs.
-    pub fn newreno(p: &TcpParams) -> PipeSack {
-        PipeSack { on_partial: p.recovery.newreno.partial_segments, ..PipeSack::new(p) }
+    pub fn newreno(p: &NewRenoParams, guard: DuplicatesRule) -> PipeSack {
+        PipeSack { on_partial: p.partial_segments, ..PipeSack::new(guard) }
     }
 
     fn clear(&mut self) {

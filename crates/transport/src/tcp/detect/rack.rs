@@ -21,10 +21,8 @@
 use super::super::conn::scoreboard::Scoreboard;
 use super::super::conn::scoreboard::overdue::Overdue;
 use super::super::law::rtt_filter::RttFilter;
-use super::super::params::TcpParams;
-use super::super::undo::eifel::is_older;
-use super::super::{Ack, stamp};
 use super::{Detect, Phase, RecoveryPolicy, Status, Verdict, View};
+use crate::tcp::facts::{Ack, is_older, stamp};
 use crosswind_base::{Dur, Time};
 
 /// Recoveries for which a widened reordering window stays (section 6.2 step 4).
@@ -51,9 +49,10 @@ pub struct Rack {
 }
 
 impl Rack {
-    pub fn new(p: &TcpParams) -> Rack {
+    /// `tick`: of the timestamp clock, if there is one.
+    pub fn new(tick: Option<Dur>) -> Rack {
         Rack {
-            tick: p.connection.timestamps.on().then_some(p.connection.timestamp_tick),
+            tick,
             newest: (Time::ZERO, 0),
             rtt: Dur::ZERO,
             min_rtt: Dur(u64::MAX),
@@ -187,13 +186,14 @@ impl Detect for Rack {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::params::SackAfterTimeout;
+    use crate::tcp::choices::SackAfterTimeout;
     use crate::tcp::preset;
 
     const MSS: u64 = 1000;
 
     fn rack() -> Rack {
-        let mut rack = Rack::new(&preset::preset("linux-6").expect("a preset"));
+        let p = preset::preset("linux-6").expect("a preset");
+        let mut rack = Rack::new(Some(p.connection.timestamp_tick));
         (rack.min_rtt, rack.rtt, rack.is_reordered) = (Dur::from_millis(100), Dur::from_millis(100), true);
         rack.rtts.take_sample(Some(Dur::from_millis(100)));
         rack

@@ -3,9 +3,10 @@
 use super::delivered::Delivered;
 use super::rack::Rack;
 use super::{Detect, Phase, Verdict, View};
+use crate::tcp::choices::Switch;
 use crate::tcp::conn::scoreboard::Scoreboard;
-use crate::tcp::params::Switch;
-use crate::tcp::{Ack, preset, stamp};
+use crate::tcp::facts::{Ack, stamp};
+use crate::tcp::preset;
 use crosswind_base::{Dur, Rng, Streams, Time};
 
 const MSS: u64 = 1000;
@@ -267,7 +268,7 @@ fn rack_is_the_pseudo_code_of_rfc_8985() {
         let handshake_rtt = (seed % 3 > 0).then(|| 1 + r.below(5_000_000));
         let mut b = Both {
             plain: Plain { reo_wnd_mult: 1, min_rtt: handshake_rtt, ..Plain::default() },
-            rack: Rack::new(&p),
+            rack: Rack::new(p.connection.timestamps.on().then_some(p.connection.timestamp_tick)),
             board: Scoreboard::default(),
             una: 1,
             nxt: 1,

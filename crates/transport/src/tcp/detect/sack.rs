@@ -15,9 +15,9 @@
 //!
 //! **Checked by**: `tests/oracle_sack.rs` (`IsLost`, `SetPipe` and `NextSeg` over every segment), `tests/tapes`.
 
-use super::super::Ack;
 use super::super::conn::scoreboard::Scoreboard;
 use super::{Delay, Detect, Phase, Status, Verdict, View};
+use crate::tcp::facts::Ack;
 
 #[derive(Clone, Debug, Default)]
 pub struct Sack {

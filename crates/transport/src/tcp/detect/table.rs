@@ -1,18 +1,77 @@
 //! The names of scenario files and the rules that they stand for.
 
-use super::delayed_response::{Base, DelayedResponse};
+use super::delayed_response::{Base, DcrParams, DelayedResponse};
+use super::detector::{Detect, RecoveryPointScope, RecoveryPolicy, Release, Status, Verdict, View};
 use super::fack::Fack;
 use super::hole_sack::{HoleSack, Holes};
-use super::newreno::{Burst, CountOnTimeout, Deflation, EarlyRelease, Ends, NewReno, OnLoss, Rules};
+use super::newreno::{Burst, CountOnTimeout, Deflation, EarlyRelease, Ends, NewReno, NewRenoParams, OnLoss, Rules};
 use super::pipe_sack::PipeSack;
 use super::rack::Rack;
 use super::sack::Sack;
-use super::{Detect, RecoveryPointScope, RecoveryPolicy, Release, Status, Verdict, View};
-use crate::tcp::Ack;
+use super::tlp::TailProbe;
+use crate::tcp::choices::{DuplicatesRule, SackAfterTimeout, Switch, TimeoutInRecovery, is_default};
 use crate::tcp::conn::scoreboard::{Scoreboard, Sent};
-use crate::tcp::params::TcpParams;
-use crosswind_base::Time;
+use crate::tcp::facts::Ack;
 use crosswind_base::registry::Row;
+use crosswind_base::{ConfigError, Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What counts as lost, and what is retransmitted when.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecoveryParams {
+    /// Loss detection and recovery.
+    #[serde(rename = "recovery")]
+    pub detection: Detection,
+    /// Duplicate ACKs (or SACKed segments) that mean a loss.
+    pub dupthresh: u32,
+    /// Wait before duplicates are taken for a loss (TCP-DCR, TCP-NCR).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub dcr: DcrParams,
+    /// Send a segment when two round trips brought no news, before the timer expires (RFC 8985 section 7).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tail_probe: TailProbe,
+    /// RFC 3042: one new segment on each of the first two duplicate ACKs.
+    pub limited_transmit: Switch,
+    /// Scoreboard after a timeout.
+    pub sack_after_timeout: SackAfterTimeout,
+    /// Whether a timeout during fast recovery reduces the window once more.
+    pub timeout_in_recovery: TimeoutInRecovery,
+    /// Whether the next ACK holds lost what left longer ago than the timeout (Linux 2.4): in a recovery, or to begin one.
+    pub retransmit_overdue: Switch,
+    /// What duplicate ACKs mean after a timeout, without SACK.
+    pub dupack_guard: DuplicatesRule,
+    /// NewReno after a timeout and on partial ACKs.
+    #[serde(default)]
+    pub newreno: NewRenoParams,
+}
+
+impl RecoveryParams {
+    /// Refuses a wait that makes no sense, and one before a rule that cannot be made to wait.
+    pub fn check(&self, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
+        self.dcr.check(at)?;
+        if self.dcr.is_on() && !self.detection.can_wait() {
+            let expected = "a recovery that can be made to wait: sack, newreno or reno";
+            return Err(ConfigError::new(at("recovery"), format!("{:?} with dcr", self.detection), expected));
+        }
+        Ok(())
+    }
+}
+
+/// The timestamp clock of a connection, for rules that read timestamps.
+#[derive(Clone, Copy, Debug)]
+pub struct Clock {
+    pub tick: Dur,
+    /// Timestamps are offered.
+    pub is_used: bool,
+}
+
+impl Clock {
+    fn stamped(self) -> Option<Dur> {
+        self.is_used.then_some(self.tick)
+    }
+}
 
 /// One row per rule: variant, type, name in scenario files, whether it needs SACK, how it is made, and the file of its
 /// reference page. The rows make the enum that a connection holds and the names that scenarios may use.
@@ -23,7 +82,7 @@ macro_rules! detectors {
         pub enum Detector { $($variant($t),)* Delayed(Box<DelayedResponse>) }
 
         /// Which rule finds lost segments and how many bytes it holds to be in the network.
-        #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
+        #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize, JsonSchema)]
         pub enum Detection { $(#[serde(rename = $name)] $variant),* }
 
         impl Detection {
@@ -34,17 +93,17 @@ macro_rules! detectors {
 
         impl Detector {
             /// Without SACK at both ends a rule that needs it gives way to NewReno.
-            pub fn new(p: &TcpParams, sack_negotiated: bool) -> Detector {
-                let rule = Detector::of_rule(p, sack_negotiated);
-                if p.recovery.dcr.is_on() { rule.delayed(p) } else { rule }
+            pub fn of(p: &RecoveryParams, clock: Clock, sack_negotiated: bool) -> Detector {
+                let rule = Detector::of_rule(p, clock, sack_negotiated);
+                if p.dcr.is_on() { rule.delayed(&p.dcr) } else { rule }
             }
 
-            fn of_rule(p: &TcpParams, sack_negotiated: bool) -> Detector {
-                let usable = sack_negotiated || !p.recovery.detection.needs_sack();
-                match if usable { p.recovery.detection } else { Detection::Newreno } {
+            fn of_rule(p: &RecoveryParams, clock: Clock, sack_negotiated: bool) -> Detector {
+                let usable = sack_negotiated || !p.detection.needs_sack();
+                match if usable { p.detection } else { Detection::Newreno } {
                     $(Detection::$variant => {
-                        let make: fn(&TcpParams) -> $t = $make;
-                        Detector::$variant(make(p))
+                        let make: fn(&RecoveryParams, Clock) -> $t = $make;
+                        Detector::$variant(make(p, clock))
                     })*
                 }
             }
@@ -95,9 +154,16 @@ enum Needs {
     Acks,
 }
 
+impl Detection {
+    /// It can be made to wait ([`super::delayed_response`]).
+    pub fn can_wait(self) -> bool {
+        matches!(self, Detection::Sack | Detection::Newreno | Detection::Reno)
+    }
+}
+
 impl Detector {
     /// The rule behind a wait. [`crate::tcp::TcpParams::check`] refuses those that cannot be made to wait.
-    fn delayed(self, p: &TcpParams) -> Detector {
+    fn delayed(self, p: &DcrParams) -> Detector {
         let base = match self {
             Detector::Sack(d) => Base::Sack(d),
             Detector::Reno(d) | Detector::Newreno(d) => Base::NewReno(d),
@@ -131,17 +197,17 @@ const NS2_TAHOE: Rules =
     Rules { on_loss: OnLoss::StartOver, burst: Burst::OneForDuplicates, on_timeout: CountOnTimeout::Kept, ..NS2_RENO };
 
 detectors! {
-    Tahoe(NewReno) "tahoe" Acks = |p| NewReno::new(TAHOE, p), "newreno.rs";
-    Reno(NewReno) "reno" Acks = |p| NewReno::new(RENO, p), "newreno.rs";
-    Newreno(NewReno) "newreno" Acks = |p| NewReno::new(NEWRENO, p), "newreno.rs";
-    Sack(Sack) "sack" Sack = |_| Sack::default(), "sack.rs";
-    Fack(Fack) "fack" Sack = |_| Fack::default(), "fack.rs";
-    LinuxSack(HoleSack) "linux-2.4" Sack = |_| HoleSack { holes: Holes::First }, "hole_sack.rs";
-    LinuxFack(HoleSack) "linux-2.4-fack" Sack = |_| HoleSack { holes: Holes::BelowForward }, "hole_sack.rs";
-    Rack(Box<Rack>) "rack" Sack = |p| Box::new(Rack::new(p)), "rack.rs";
-    Ns2Tahoe(NewReno) "ns2-tahoe" Acks = |p| NewReno::new(NS2_TAHOE, p), "newreno.rs";
-    Ns2Reno(NewReno) "ns2-reno" Acks = |p| NewReno::new(NS2_RENO, p), "newreno.rs";
-    Ns2Newreno(NewReno) "ns2-newreno" Acks = |p| NewReno::new(NS2_NEWRENO, p), "newreno.rs";
-    Ns2Sack1(Box<PipeSack>) "ns2-sack1" Sack = |p| Box::new(PipeSack::new(p)), "pipe_sack.rs";
-    NewrenoSack(Box<PipeSack>) "newreno-sack" Sack = |p| Box::new(PipeSack::newreno(p)), "pipe_sack.rs";
+    Tahoe(NewReno) "tahoe" Acks = |p, c| NewReno::new(TAHOE, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
+    Reno(NewReno) "reno" Acks = |p, c| NewReno::new(RENO, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
+    Newreno(NewReno) "newreno" Acks = |p, c| NewReno::new(NEWRENO, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
+    Sack(Sack) "sack" Sack = |_, _| Sack::default(), "sack.rs";
+    Fack(Fack) "fack" Sack = |_, _| Fack::default(), "fack.rs";
+    LinuxSack(HoleSack) "linux-2.4" Sack = |_, _| HoleSack { holes: Holes::First }, "hole_sack.rs";
+    LinuxFack(HoleSack) "linux-2.4-fack" Sack = |_, _| HoleSack { holes: Holes::BelowForward }, "hole_sack.rs";
+    Rack(Box<Rack>) "rack" Sack = |_, c| Box::new(Rack::new(c.stamped())), "rack.rs";
+    Ns2Tahoe(NewReno) "ns2-tahoe" Acks = |p, c| NewReno::new(NS2_TAHOE, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
+    Ns2Reno(NewReno) "ns2-reno" Acks = |p, c| NewReno::new(NS2_RENO, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
+    Ns2Newreno(NewReno) "ns2-newreno" Acks = |p, c| NewReno::new(NS2_NEWRENO, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
+    Ns2Sack1(Box<PipeSack>) "ns2-sack1" Sack = |p, _| Box::new(PipeSack::new(p.dupack_guard)), "pipe_sack.rs";
+    NewrenoSack(Box<PipeSack>) "newreno-sack" Sack = |p, _| Box::new(PipeSack::newreno(&p.newreno, p.dupack_guard)), "pipe_sack.rs";
 }

@@ -16,8 +16,8 @@
 //!
 //! **Checked by**: `tests/linux6.rs` (times of probes and what their ACKs cost, by hand).
 
-use super::super::Ack;
-use super::super::params::choice;
+use crate::tcp::choices::choice;
+use crate::tcp::facts::Ack;
 use crosswind_base::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -19,9 +19,9 @@
 //! **Checked by**: `law/oracle/aimd.rs` (ns-2's routine in its own units; the mean window under periodic losses); the ns-2 comparison,
 //! segment by segment.
 
-use super::super::params::{AvoidanceCounting, TcpParams};
-use super::super::{Ack, Trigger};
-use super::{AckCredit, Controller, Window, within};
+use super::{AckCredit, Controller, Start, Window, within};
+use crate::tcp::choices::AvoidanceCounting;
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,13 +71,8 @@ pub struct Aimd {
 }
 
 impl Aimd {
-    pub fn new(p: &TcpParams) -> Aimd {
-        Aimd {
-            w: Window::new(p),
-            counting: p.window.avoidance_counting,
-            params: p.controller.aimd.clone(),
-            is_first: true,
-        }
+    pub fn new(p: &AimdParams, start: Start) -> Aimd {
+        Aimd { w: start.window, counting: start.counting, params: p.clone(), is_first: true }
     }
 }
 

@@ -26,10 +26,10 @@
 //! **Checked by**: `law/bbr_oracle.rs` (a second copy of the source on random paths: gains, full pipe, drain, cycle, small window,
 //! recovery; unit tests of timeouts and policers), `crates/sim/tests/bbr.rs` (one and ten products of queue; losses).
 
-use super::super::Trigger;
 use super::super::detect::Phase;
-use super::super::params::{Switch, TcpParams, choice};
-use super::{AckSample, Change, Controller, Delivery, SentFacts, Window, within};
+use super::{AckSample, Change, Controller, Delivery, SentFacts, Start, Window, within};
+use crate::tcp::choices::{Switch, choice};
+use crate::tcp::facts::Trigger;
 use crosswind_base::{ConfigError, Dur, Rng, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -194,10 +194,10 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    pub fn new(p: &TcpParams) -> Bbr {
-        let w = Window::new(p);
+    pub fn new(p: &BbrParams, start: Start) -> Bbr {
+        let w = start.window;
         let mut bbr = Bbr {
-            params: p.controller.bbr.clone(),
+            params: p.clone(),
             dice: None,
             mode: Mode::Startup,
             rates: Largest::default(),

@@ -40,10 +40,10 @@
 //! **Checked by**: `law/bbr3_oracle.rs` (the draft's pseudo-code over plain variables on random paths; the number vectors of its rules),
 //! `crates/sim/tests/bbr3.rs`, `crosswind reproduce bbr-draft` (the example cases of the draft's appendix).
 
-use super::super::Trigger;
 use super::super::detect::Phase;
-use super::super::params::{Switch, TcpParams, choice};
-use super::{AckSample, Change, Controller, Delivery, Lost, SentFacts, Window, bbr::Largest, within};
+use super::{AckSample, Change, Controller, Delivery, Lost, SentFacts, Start, Window, bbr::Largest, within};
+use crate::tcp::choices::{Switch, choice};
+use crate::tcp::facts::Trigger;
 use crosswind_base::{ConfigError, Dur, Rng, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -201,6 +201,20 @@ struct Saved {
     inflight_longterm: f64,
 }
 
+/// Packets of this round, and the share of marked ones in rounds before.
+#[derive(Clone, Copy, Debug)]
+struct Marks {
+    alpha: f64,
+    delivered: u64,
+    marked: u64,
+}
+
+impl Default for Marks {
+    fn default() -> Self {
+        Marks { alpha: 1.0, delivered: 0, marked: 0 }
+    }
+}
+
 /// Rates in bytes per second, flights in bytes. Names are those of the draft.
 #[derive(Clone, Debug)]
 pub struct Bbr3 {
@@ -266,7 +280,7 @@ pub struct Bbr3 {
     /// Two times five rounds (google).
     bunches: [f64; 2],
     bunch_rounds: u32,
-    marks: marks::Marks,
+    marks: Marks,
 
     idle_restart: bool,
     /// What had been delivered when it heard last.
@@ -296,10 +310,10 @@ struct Sample {
 }
 
 impl Bbr3 {
-    pub fn new(p: &TcpParams) -> Bbr3 {
-        let w = Window::new(p);
+    pub fn new(p: &Bbr3Params, start: Start) -> Bbr3 {
+        let w = start.window;
         let mut bbr = Bbr3 {
-            params: p.controller.bbr3.clone(),
+            params: p.clone(),
             dice: None,
             initial_cwnd: w.cwnd,
             state: State::Startup,
@@ -351,7 +365,7 @@ impl Bbr3 {
             extra_acked_delivered: 0.0,
             bunches: [0.0; 2],
             bunch_rounds: 0,
-            marks: marks::Marks::default(),
+            marks: Marks::default(),
             idle_restart: false,
             heard_delivered: 0,
             is_full_now: false,

@@ -1,11 +1,13 @@
 //! BBR version 3 against a second copy: the pseudo-code of draft-ietf-ccwg-bbr with its own names, over plain variables, on paths that change,
 //! lose, bunch ACKs and run out of data. And the number vectors of its rules.
 
+use super::Start;
 use super::bbr3::{Bbr3, Bbr3Params, State};
 use super::{AckSample, Controller, Delivery, Lost, SentFacts};
 use crate::tcp::detect::Phase;
+use crate::tcp::facts::{Ack, Trigger};
 use crate::tcp::params::TcpParams;
-use crate::tcp::{Ack, Trigger, preset};
+use crate::tcp::preset;
 use crosswind_base::units::Size;
 use crosswind_base::{Dur, Rng, Streams, Time};
 
@@ -64,7 +66,8 @@ struct World {
 impl World {
     fn new(seed: u64) -> World {
         let (mut r, dice) = (Streams::new(seed).named("path"), Streams::new(seed).named("dice"));
-        let mut ours = Bbr3::new(&params());
+        let p = params();
+        let mut ours = Bbr3::new(&p.controller.bbr3, Start::of(&p));
         ours.take_dice(dice.clone());
         World {
             ours,
@@ -311,7 +314,7 @@ fn the_rules_of_google_keep_a_path_without_losses_full_too() {
     for google in [Bbr3Params::default(), Bbr3Params::google()] {
         let mut w = World::new(3);
         (w.service, w.rtt, w.queue, w.loss) = (1_000_000, 40_000_000, 80, 0.0);
-        w.ours = Bbr3::new(&params().with(|p| p.controller.bbr3 = google));
+        w.ours = Bbr3::new(&google, Start::of(&params()));
         w.is_plain = true;
         while w.now < 9_000_000_000 {
             w.step();

@@ -1,10 +1,13 @@
 //! BBR against a second copy, written from its sources in segments, seconds and the names of Linux, on random paths.
 
+use super::Start;
 use super::bbr::{Bbr, Mode};
 use super::{AckSample, Controller, Delivery};
+use crate::tcp::choices::Switch;
 use crate::tcp::detect::Phase;
-use crate::tcp::params::{Switch, TcpParams};
-use crate::tcp::{Ack, Trigger, preset};
+use crate::tcp::facts::{Ack, Trigger};
+use crate::tcp::params::TcpParams;
+use crate::tcp::preset;
 use crosswind_base::units::Size;
 use crosswind_base::{Dur, Rng, Streams, Time};
 
@@ -428,7 +431,8 @@ fn window_rate_and_mode_are_those_of_the_kernel_on_random_paths() {
     let mut seen = std::collections::BTreeMap::<&str, u32>::new();
     for seed in 0..20 {
         let dice = Streams::new(seed).named("dice");
-        let (mut bbr, mut kernel) = (Bbr::new(&params()), Kernel::new(dice.clone()));
+        let (mut bbr, mut kernel) =
+            (Bbr::new(&params().controller.bbr, Start::of(&params())), Kernel::new(dice.clone()));
         bbr.take_dice(dice);
         for (step, rs) in random_acks(&mut Streams::new(seed).named("path")).iter().enumerate() {
             tell(&mut bbr, rs);
@@ -478,7 +482,7 @@ fn steady(bbr: &mut Bbr, from: u64, acks: u64, in_flight: u64, losses_every: u64
 
 #[test]
 fn a_pipe_that_is_full_is_left_after_three_rounds_and_drained() {
-    let mut bbr = Bbr::new(&params());
+    let mut bbr = Bbr::new(&params().controller.bbr, Start::of(&params()));
     steady(&mut bbr, 1, 100, 100, 0);
     assert_eq!(bbr.mode(), Mode::Startup);
     steady(&mut bbr, 101, 250, 100, 0);
@@ -493,7 +497,7 @@ fn a_pipe_that_is_full_is_left_after_three_rounds_and_drained() {
 
 #[test]
 fn a_timeout_leaves_one_segment_and_the_window_comes_back_with_the_end_of_the_loss() {
-    let mut bbr = Bbr::new(&params());
+    let mut bbr = Bbr::new(&params().controller.bbr, Start::of(&params()));
     steady(&mut bbr, 1, 400, 40, 0);
     let before = bbr.cwnd();
     bbr.reduce(Trigger::Loss, before);
@@ -507,7 +511,7 @@ fn a_timeout_leaves_one_segment_and_the_window_comes_back_with_the_end_of_the_lo
 #[test]
 fn what_a_recovery_or_idle_time_takes_off_other_windows_leaves_this_one() {
     use super::Change;
-    let mut bbr = Bbr::new(&params());
+    let mut bbr = Bbr::new(&params().controller.bbr, Start::of(&params()));
     steady(&mut bbr, 1, 400, 40, 0);
     let before = bbr.cwnd();
     for change in
@@ -522,7 +526,7 @@ fn what_a_recovery_or_idle_time_takes_off_other_windows_leaves_this_one() {
 fn a_policer_is_paced_at_its_rate_for_48_rounds() {
     let mut p = params();
     p.controller.bbr.policer = Switch::On;
-    let mut bbr = Bbr::new(&p);
+    let mut bbr = Bbr::new(&p.controller.bbr, Start::of(&p));
     steady(&mut bbr, 1, 600, 40, 0);
     assert_eq!(bbr.mode(), Mode::Cycle);
     // Every ACK shows a segment lost: half of what is sent. The rate is the one that gets through.

@@ -22,9 +22,9 @@
 //!
 //! **Checked by**: `law/oracle/bic.rs` (the pseudo-code of the paper), the measured response function.
 
-use super::super::params::{AvoidanceCounting, Switch, TcpParams};
-use super::super::{Ack, Trigger};
-use super::{AckCredit, Controller, Window, within};
+use super::{AckCredit, Controller, Start, Window, within};
+use crate::tcp::choices::{AvoidanceCounting, Switch};
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,9 +88,9 @@ struct Probe {
 }
 
 impl Bic {
-    pub fn new(p: &TcpParams) -> Bic {
-        let (w, counting) = (Window::new(p), p.window.avoidance_counting);
-        Bic { w, counting, params: p.controller.bic.clone(), max_win: f64::INFINITY, probe: None }
+    pub fn new(p: &BicParams, start: Start) -> Bic {
+        let (w, counting) = (start.window, start.counting);
+        Bic { w, counting, params: p.clone(), max_win: f64::INFINITY, probe: None }
     }
 
     /// Segments to add per window of ACKs.

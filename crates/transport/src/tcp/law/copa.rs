@@ -21,10 +21,10 @@
 //!
 //! **Checked by**: `law/copa_oracle.rs` (the rules of the paper on random delays; the queue of one flow), `crates/sim/tests/scavengers.rs`.
 
-use super::super::params::{Switch, TcpParams};
-use super::super::{Ack, Trigger};
 use super::rtt_filter::RttFilter;
-use super::{AckSample, Change, Controller, Window};
+use super::{AckSample, Change, Controller, Start, Window};
+use crate::tcp::choices::Switch;
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -122,16 +122,16 @@ pub struct Copa {
 }
 
 impl Copa {
-    pub fn new(p: &TcpParams) -> Copa {
-        let w = Window::new(p);
+    pub fn new(p: &CopaParams, start: Start) -> Copa {
+        let w = start.window;
         Copa {
-            params: p.controller.copa.clone(),
+            params: p.clone(),
             rtts: RttFilter::new(),
             least: Least::new(),
             standing: Least::new(),
             largest: [0.0; LARGEST_ROUNDS],
             nearly_empty_at: 0.0,
-            one_over_delta: 1.0 / p.controller.copa.delta,
+            one_over_delta: 1.0 / p.delta,
             is_in_slow_start: true,
             velocity: 1.0,
             direction: Direction::Up,

@@ -1,9 +1,12 @@
 //! Copa against its rules as the paper lists them, in segments and seconds, on random delays and losses; and the queue of a flow alone.
 
+use super::Start;
 use super::copa::{Copa, Least};
 use super::{AckSample, Controller};
-use crate::tcp::params::{Switch, TcpParams};
-use crate::tcp::{Ack, Trigger, preset};
+use crate::tcp::choices::Switch;
+use crate::tcp::facts::{Ack, Trigger};
+use crate::tcp::params::TcpParams;
+use crate::tcp::preset;
 use crosswind_base::units::Size;
 use crosswind_base::{Dur, Streams, Time};
 
@@ -105,7 +108,7 @@ fn copa_is_its_paper_on_random_delays() {
         let mut r = Streams::new(seed).named("copa");
         let mut p = params();
         p.controller.copa.competes = Switch::On;
-        let mut law = Copa::new(&p);
+        let mut law = Copa::new(&p.controller.copa, Start::of(&p));
         let mut paper = Paper {
             cwnd: 10.0,
             srtt: None,
@@ -161,7 +164,7 @@ fn a_flow_alone_keeps_about_two_segments_in_the_queue() {
 fn alone(competes: Switch) -> f64 {
     let mut p = params();
     p.controller.copa.competes = competes;
-    let mut law = Copa::new(&p);
+    let mut law = Copa::new(&p.controller.copa, Start::of(&p));
     // One segment a millisecond, 40 ms: what was above 40 in the window a round trip ago waits, in whole segments.
     let mut past = std::collections::VecDeque::from(vec![10.0f64; 40]);
     let (mut waits, mut count) = (0.0, 0);

@@ -27,11 +27,11 @@
 //! **Checked by**: `law/oracle/cubic.rs` (rfc9438, the paper of 2005 and the kernel's functions line by line), the average windows of rfc9438 tables 1 and 2, measured.
 
 use super::super::detect::Phase;
-use super::super::params::{AvoidanceCounting, Switch, TcpParams};
-use super::super::{Ack, Trigger};
 use super::cubic_linux::Counting;
 use super::rtt_filter::RttFilter;
-use super::{AckSample, Controller, Window, within};
+use super::{AckSample, Controller, Start, Window, within};
+use crate::tcp::choices::{AvoidanceCounting, Switch};
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::{ConfigError, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -125,12 +125,12 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    pub fn new(p: &TcpParams) -> Cubic {
+    pub fn new(p: &CubicParams, start: Start) -> Cubic {
         Cubic {
-            w: Window::new(p),
-            counting: p.window.avoidance_counting,
-            beta: p.controller.cubic.beta(),
-            params: p.controller.cubic.clone(),
+            w: start.window,
+            counting: start.counting,
+            beta: p.beta(),
+            params: p.clone(),
             rtts: RttFilter::new(),
             w_max: 0.0,
             prior: 0.0,

@@ -18,10 +18,10 @@
 //!
 //! **Checked by**: `law/dctcp_oracle.rs` (the kernel's integers and the RFC's steps on random ACKs), unit tests (the kernel's integers; as many marks a round at every rate; alpha above a step, the root of two over the window).
 
-use super::super::params::{TcpParams, choice};
-use super::super::{Ack, Trigger};
 use super::reno::Reno;
-use super::{AckSample, Controller, Window, within};
+use super::{AckSample, Controller, Start, Window, within};
+use crate::tcp::choices::choice;
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,14 +80,14 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    pub fn new(p: &TcpParams) -> Dctcp {
-        let d = &p.controller.dctcp;
+    pub fn new(p: &DctcpParams, start: Start) -> Dctcp {
+        let d = p;
         let alpha = match d.profile {
             DctcpProfile::Linux => (d.alpha_initial * f64::from(1 << ONE_BITS)).floor() / f64::from(1 << ONE_BITS),
             DctcpProfile::Rfc => d.alpha_initial,
         };
         let (profile, gain_shift) = (d.profile, d.gain_shift);
-        Dctcp { reno: Reno::new(p), profile, gain_shift, alpha, round_end: 0, delivered: 0, marked: 0 }
+        Dctcp { reno: Reno::new(start), profile, gain_shift, alpha, round_end: 0, delivered: 0, marked: 0 }
     }
 
     /// The estimated share of marked packets.
@@ -174,6 +174,7 @@ impl Controller for Dctcp {
 mod tests {
     use super::super::scalable_drive::{Path, drive};
     use super::*;
+    use crate::tcp::params::TcpParams;
     use crate::tcp::preset;
 
     fn params(profile: DctcpProfile) -> TcpParams {
@@ -193,7 +194,8 @@ mod tests {
 
     #[test]
     fn alpha_falls_in_the_kernels_integers_and_from_fifteen_to_nothing() {
-        let mut d = Dctcp::new(&params(DctcpProfile::Linux));
+        let p = params(DctcpProfile::Linux);
+        let mut d = Dctcp::new(&p.controller.dctcp, Start::of(&p));
         assert_eq!(rounds(&mut d, 3, 0), [960, 900, 844]);
         d.alpha = 15.0 / 1024.0;
         assert_eq!(rounds(&mut d, 1, 0), [0]);
@@ -205,7 +207,7 @@ mod tests {
     fn a_hundred_segments_with_half_marked_become_seventy_five_and_a_loss_halves_whatever_alpha_is() {
         for profile in [DctcpProfile::Linux, DctcpProfile::Rfc] {
             let p = params(profile);
-            let mut d = Dctcp::new(&p);
+            let mut d = Dctcp::new(&p.controller.dctcp, Start::of(&p));
             let mss = p.connection.mss.0 as f64;
             d.alpha = 0.5;
             d.window_mut().cwnd = 100.0 * mss;

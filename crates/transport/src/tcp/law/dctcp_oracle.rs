@@ -1,8 +1,10 @@
 //! DCTCP against the kernel's routines in their own integers, and against RFC 8257 section 3.3 in real numbers, on random ACKs.
 
+use super::Start;
 use super::dctcp::{Dctcp, DctcpParams, DctcpProfile};
 use super::{AckSample, Change, Controller};
-use crate::tcp::{Ack, Trigger, preset};
+use crate::tcp::facts::{Ack, Trigger};
+use crate::tcp::preset;
 use crosswind_base::Streams;
 
 const MSS: u64 = 1000;
@@ -94,7 +96,7 @@ fn compare(profile: DctcpProfile, plain: impl Fn() -> Box<dyn Plain>) {
     let mut rounds = 0;
     for seed in 0..100 {
         let mut r = Streams::new(seed).named("dctcp-oracle");
-        let (mut ours, mut plain) = (Dctcp::new(&params), plain());
+        let (mut ours, mut plain) = (Dctcp::new(&params.controller.dctcp, Start::of(&params)), plain());
         ours.change(Change::StartFrom((4 + r.below(100)) as f64 * MSS as f64));
         let (mut una, mut mark) = (1, r.uniform());
         for step in 0..600 {

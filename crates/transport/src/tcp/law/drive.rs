@@ -3,8 +3,9 @@
 //! A round trip of a large window may be told in fewer ACKs, each for several segments (`acks_per_round`).
 
 use super::{Controller, Law, within};
-use crate::tcp::params::{AvoidanceCounting, TcpParams};
-use crate::tcp::{Ack, Trigger};
+use crate::tcp::choices::AvoidanceCounting;
+use crate::tcp::facts::{Ack, Trigger};
+use crate::tcp::params::TcpParams;
 use crosswind_base::units::show_dur;
 use crosswind_base::{ConfigError, Dur, Rng, Time};
 use serde::{Deserialize, Serialize};
@@ -143,7 +144,8 @@ pub fn drive(p: &TcpParams, how: &Drive, rng: &mut Rng) -> Driven {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::params::{AvoidanceCounting, LawName};
+    use crate::tcp::choices::AvoidanceCounting;
+    use crate::tcp::params::LawName;
     use crate::tcp::preset;
     use crosswind_base::Streams;
     use crosswind_base::units::Size;

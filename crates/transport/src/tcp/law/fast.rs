@@ -34,10 +34,10 @@
 //! **Checked by**: `law/oracle/fast.rs` (both versions, both policies); `tests/fast.rs` (an empty path, habits of receivers);
 //! `crates/sim/tests/fast.rs` (the equilibrium behind a queue).
 
-use super::super::params::{AvoidanceCounting, GrowWhen, TcpParams};
-use super::super::{Ack, Trigger};
 use super::rtt_filter::Round;
-use super::{Controller, Window, within};
+use super::{Controller, Start, Window, within};
+use crate::tcp::choices::{AvoidanceCounting, GrowWhen};
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::units::show_rate;
 use crosswind_base::{BitRate, ConfigError, Dur, Time};
 use schemars::JsonSchema;
@@ -105,7 +105,8 @@ impl Default for FastParams {
 }
 
 impl FastParams {
-    pub fn check(&self, grow_when: GrowWhen) -> Result<(), ConfigError> {
+    /// Refuses the published law where something else decides whether the window was used.
+    pub fn check_growth(&self, grow_when: GrowWhen) -> Result<(), ConfigError> {
         if self.version == FastVersion::Published && grow_when != GrowWhen::Always {
             let found = "\"published\" with another `grow_when` than \"always\"";
             return Err(ConfigError::new(
@@ -114,6 +115,9 @@ impl FastParams {
                 "tcp.grow_when = \"always\": the law itself sees how far its window was used",
             ));
         }
+        Ok(())
+    }
+    pub fn check(&self) -> Result<(), ConfigError> {
         within("alpha", self.alpha, 0.1..=1e9)?;
         within("gamma", self.gamma, 0.01..=1.0)?;
         within("empty_growth", self.empty_growth, 0.0..=100.0)?;
@@ -175,17 +179,17 @@ pub struct Fast {
 }
 
 impl Fast {
-    pub fn new(p: &TcpParams) -> Fast {
-        let mut w = Window::new(p);
-        if p.controller.fast.version == FastVersion::Published {
+    pub fn new(p: &FastParams, start: Start) -> Fast {
+        let mut w = start.window;
+        if p.version == FastVersion::Published {
             w.ssthresh = 2.0 * w.mss;
         }
         Fast {
             target: w.cwnd,
             w,
-            counting: p.window.avoidance_counting,
-            alpha: p.controller.fast.alpha_at(0.0),
-            params: p.controller.fast.clone(),
+            counting: start.counting,
+            alpha: p.alpha_at(0.0),
+            params: p.clone(),
             min_s: f64::INFINITY,
             rtt_s: 0.0,
             round: Round::default(),
@@ -303,13 +307,7 @@ mod tests {
         assert_eq!(at, [8.0, 8.0, 20.0, 20.0, 200.0, 200.0]);
         assert_eq!(FastParams { alpha: 200.0, ..FastParams::default() }.alpha_at(1e6), 200.0, "fixed");
         let crossed = FastParams { low_rate: BitRate(200_000_000), ..params };
-        assert!(
-            crossed
-                .check(GrowWhen::Always)
-                .expect_err("the steps are in the wrong order")
-                .expected
-                .contains("middle_rate")
-        );
+        assert!(crossed.check().expect_err("the steps are in the wrong order").expected.contains("middle_rate"));
     }
 
     #[test]

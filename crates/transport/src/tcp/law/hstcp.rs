@@ -21,9 +21,9 @@
 //! **Checked by**: `law/oracle/hstcp.rs` (equations of section 5, ends that others have chosen, the table of appendix B), the
 //! measured response function.
 
-use super::super::params::{AvoidanceCounting, TcpParams};
-use super::super::{Ack, Trigger};
-use super::{AckCredit, Controller, Window, within};
+use super::{AckCredit, Controller, Start, Window, within};
+use crate::tcp::choices::AvoidanceCounting;
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,9 +98,9 @@ pub struct Hstcp {
 }
 
 impl Hstcp {
-    pub fn new(p: &TcpParams) -> Hstcp {
-        let (w, counting) = (Window::new(p), p.window.avoidance_counting);
-        Hstcp { w, counting, params: p.controller.hstcp.clone(), increase: 1.0, at: 0.0 }
+    pub fn new(p: &HstcpParams, start: Start) -> Hstcp {
+        let (w, counting) = (start.window, start.counting);
+        Hstcp { w, counting, params: p.clone(), increase: 1.0, at: 0.0 }
     }
 }
 

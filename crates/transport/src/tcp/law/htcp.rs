@@ -20,10 +20,10 @@
 //!
 //! **Checked by**: `law/oracle/htcp.rs` (the routines of Linux in real numbers), the measured response function.
 
-use super::super::params::{AvoidanceCounting, Switch, TcpParams};
-use super::super::{Ack, Trigger};
 use super::rtt_filter::RttFilter;
-use super::{AckCredit, Controller, Window, within};
+use super::{AckCredit, Controller, Start, Window, within};
+use crate::tcp::choices::{AvoidanceCounting, Switch};
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,12 +103,12 @@ pub struct Htcp {
 }
 
 impl Htcp {
-    pub fn new(p: &TcpParams) -> Htcp {
+    pub fn new(p: &HtcpParams, start: Start) -> Htcp {
         Htcp {
-            w: Window::new(p),
-            counting: p.window.avoidance_counting,
-            beta: p.controller.htcp.beta_min,
-            params: p.controller.htcp.clone(),
+            w: start.window,
+            counting: start.counting,
+            beta: p.beta_min,
+            params: p.clone(),
             rtts: RttFilter::new(),
             greatest_rtt_s: 0.0,
             alpha: 1.0,

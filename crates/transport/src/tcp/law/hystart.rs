@@ -15,11 +15,11 @@
 //!
 //! **Checked by**: `law/hystart_oracle.rs` (the kernel's function in microseconds, on random rounds).
 
-use super::super::Ack;
-use super::super::params::{TcpParams, choice};
-use super::hystart_plus::HystartPlus;
+use super::hystart_plus::{HystartPlus, SlowStartParams};
 use super::search::Search;
-use super::{Change, Window};
+use super::window::{Change, Window};
+use crate::tcp::choices::choice;
+use crate::tcp::facts::Ack;
 use crosswind_base::{Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -74,11 +74,12 @@ pub enum Watch {
 }
 
 impl Watch {
-    pub fn asked_for(p: &TcpParams) -> Option<Watch> {
-        match p.controller.slow_start {
+    /// `per_ack`: what one ACK counts for at most in HyStart++, in segments.
+    pub fn asked_for(how: SlowStart, p: &SlowStartParams, per_ack: f64) -> Option<Watch> {
+        match how {
             SlowStart::Standard | SlowStart::Limited => None,
             SlowStart::Hystart => Some(Watch::Classic(Hystart::default())),
-            SlowStart::HystartPlus => Some(Watch::Plus(HystartPlus::new(p))),
+            SlowStart::HystartPlus => Some(Watch::Plus(HystartPlus::new(p.baseline, per_ack))),
             SlowStart::Search => Some(Watch::Search(Box::default())),
         }
     }

@@ -3,7 +3,7 @@
 use super::Window;
 use super::hystart::Hystart;
 use super::window::Ramp;
-use crate::tcp::Ack;
+use crate::tcp::facts::Ack;
 use crosswind_base::{Dur, Streams, Time};
 
 const MSS: f64 = 1000.0;

@@ -18,10 +18,10 @@
 //!
 //! **Checked by**: `law/hystart_plus_oracle.rs` (the pseudo-code on random rounds; growth of 2 and 1.25 a round; a bump of one round).
 
-use super::super::Ack;
-use super::super::params::{TcpParams, choice};
-use super::window::Ramp;
-use super::{Change, Window};
+use super::controller::within;
+use super::window::{Change, Ramp, Window};
+use crate::tcp::choices::choice;
+use crate::tcp::facts::Ack;
 use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -58,16 +58,10 @@ impl Default for SlowStartParams {
 impl SlowStartParams {
     pub fn check(&self) -> Result<(), ConfigError> {
         if let Some(most) = self.segments_per_ack {
-            super::within("segments_per_ack", most, 1.0..=1e6)?;
+            within("segments_per_ack", most, 1.0..=1e6)?;
         }
-        super::within("limit_segments", f64::from(self.limit_segments), 2.0..=1e9)
+        within("limit_segments", f64::from(self.limit_segments), 2.0..=1e9)
     }
-}
-
-/// What one ACK counts for, in segments.
-pub fn segments_per_ack(p: &TcpParams) -> f64 {
-    let is_paced = crate::tcp::pace::is_asked(p);
-    p.controller.hystart.segments_per_ack.unwrap_or(if is_paced { f64::INFINITY } else { 8.0 })
 }
 
 const SAMPLES_MIN: u32 = 8;
@@ -104,10 +98,11 @@ pub struct HystartPlus {
 }
 
 impl HystartPlus {
-    pub fn new(p: &TcpParams) -> HystartPlus {
+    /// `per_ack`: what one ACK counts for at most, in segments.
+    pub fn new(rule: Baseline, per_ack: f64) -> HystartPlus {
         HystartPlus {
-            per_ack: segments_per_ack(p),
-            rule: p.controller.hystart.baseline,
+            per_ack,
+            rule,
             stage: Stage::SlowStart,
             share: 1.0,
             last: NONE,

@@ -1,9 +1,11 @@
 //! HyStart++ against the pseudo-code of RFC 9406 section 4.2, in milliseconds and segments, on random rounds; and its growth.
 
 use super::hystart_plus::{Baseline, HystartPlus};
+use super::segments_per_ack;
 use super::{Controller, Law};
+use crate::tcp::facts::{Ack, Trigger};
 use crate::tcp::params::{SlowStart, TcpParams};
-use crate::tcp::{Ack, Trigger, preset};
+use crate::tcp::preset;
 use crosswind_base::{Dur, Streams, Time};
 
 const INF: f64 = f64::INFINITY;
@@ -75,7 +77,13 @@ struct Flow {
 
 impl Flow {
     fn new(p: &TcpParams) -> Flow {
-        Flow { law: Law::new(p), watch: HystartPlus::new(p), mss: p.connection.mss.0, una: 1, now: 1 }
+        Flow {
+            law: Law::new(p),
+            watch: HystartPlus::new(p.controller.hystart.baseline, segments_per_ack(p)),
+            mss: p.connection.mss.0,
+            una: 1,
+            now: 1,
+        }
     }
     fn cwnd(&self) -> f64 {
         self.law.cwnd() / self.mss as f64

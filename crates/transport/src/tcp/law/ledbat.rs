@@ -19,10 +19,10 @@
 //!
 //! **Checked by**: `law/oracle/ledbat.rs` (the rules in segments and seconds on random delays), `crates/sim/tests/scavengers.rs`.
 
-use super::super::params::{AvoidanceCounting, Switch, TcpParams};
-use super::super::{Ack, Trigger};
 use super::rtt_filter::RttFilter;
-use super::{Controller, Window};
+use super::{Controller, Start, Window};
+use crate::tcp::choices::{AvoidanceCounting, Switch};
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -97,11 +97,11 @@ pub struct Ledbat {
 }
 
 impl Ledbat {
-    pub fn new(p: &TcpParams) -> Ledbat {
+    pub fn new(p: &LedbatParams, start: Start) -> Ledbat {
         Ledbat {
-            w: Window::new(p),
-            counting: p.window.avoidance_counting,
-            params: p.controller.ledbat.clone(),
+            w: start.window,
+            counting: start.counting,
+            params: p.clone(),
             rtts: RttFilter::new(),
             minutes: [NONE; MINUTES],
             minute_at: Time::ZERO,

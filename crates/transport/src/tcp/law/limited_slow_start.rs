@@ -23,9 +23,10 @@ pub(super) fn share(window: f64, limit: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::share;
+    use crate::tcp::facts::Ack;
     use crate::tcp::law::{Controller, Law};
     use crate::tcp::params::SlowStart;
-    use crate::tcp::{Ack, preset};
+    use crate::tcp::preset;
 
     #[test]
     fn the_share_is_one_up_to_the_limit_and_one_over_k_above() {

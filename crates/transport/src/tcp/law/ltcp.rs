@@ -21,10 +21,10 @@
 //!
 //! **Checked by**: `law/oracle/ltcp.rs` (the source's pseudo-code), tests of the layer table, the measured response function.
 
-use super::super::params::{AvoidanceCounting, TcpParams};
-use super::super::{Ack, Trigger};
 use super::rtt_filter::RttFilter;
-use super::{AckCredit, Controller, Window, within};
+use super::{AckCredit, Controller, Start, Window, within};
+use crate::tcp::choices::AvoidanceCounting;
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,12 +98,12 @@ pub struct Ltcp {
 }
 
 impl Ltcp {
-    pub fn new(p: &TcpParams) -> Ltcp {
-        let params = p.controller.ltcp.clone();
+    pub fn new(p: &LtcpParams, start: Start) -> Ltcp {
+        let params = p.clone();
         let ceiling = params.floor(2.0);
         Ltcp {
-            w: Window::new(p),
-            counting: p.window.avoidance_counting,
+            w: start.window,
+            counting: start.counting,
             kr: if params.kr_exponent == 0.0 { params.kr_ref } else { 1.0 },
             params,
             rtts: RttFilter::new(),
@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     fn law(params: LtcpParams) -> Ltcp {
-        Ltcp::new(&preset::preset("rfc").expect("a preset").with(|p| p.controller.ltcp = params))
+        Ltcp::new(&params, Start::of(&preset::preset("rfc").expect("a preset")))
     }
 
     #[test]

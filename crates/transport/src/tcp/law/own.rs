@@ -18,9 +18,8 @@
 //! **Checked by**: unit tests; `python/tests/test_own_law.py` (Reno written with an object against `reno`, byte by byte).
 
 use super::super::detect::Phase;
-use super::super::params::TcpParams;
-use super::super::{Ack, Trigger};
-use super::{AckSample, Controller, Delivery, Window};
+use super::{AckSample, Controller, Delivery, Start, Window};
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::{ConfigError, Dur, Time};
 use std::fmt;
 use std::sync::Arc;
@@ -112,10 +111,10 @@ impl PartialEq for Maker {
 }
 
 /// Refuses the law without a name, and a name without the law.
-pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
-    match (p.controller.law == super::LawName::Own, p.controller.own_law.is_empty()) {
+pub fn check(is_chosen: bool, name: &str, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
+    match (is_chosen, name.is_empty()) {
         (true, true) => Err(ConfigError::new(at("own_law"), "no name", "the name of a law that the program brings")),
-        (false, false) => Err(ConfigError::new(at("own_law"), &p.controller.own_law, "a name only with law = \"own\"")),
+        (false, false) => Err(ConfigError::new(at("own_law"), name, "a name only with law = \"own\"")),
         _ => Ok(()),
     }
 }
@@ -130,14 +129,9 @@ pub struct Own {
 
 impl Own {
     /// Panics where no program was given: whoever runs a scenario looks for it first.
-    pub fn new(p: &TcpParams) -> Own {
-        let make = p.controller.own.make.as_ref().expect("the driver has refused a law that nobody brought");
-        Own {
-            w: Window::new(p),
-            now: Time::ZERO,
-            hears_all: p.controller.own.hears_all,
-            program: make(&p.controller.own.flow),
-        }
+    pub fn new(maker: &Maker, start: Start) -> Own {
+        let make = maker.make.as_ref().expect("the driver has refused a law that nobody brought");
+        Own { w: start.window, now: Time::ZERO, hears_all: maker.hears_all, program: make(&maker.flow) }
     }
 
     fn facts(&self, flight_bytes: f64) -> Facts {
@@ -223,6 +217,7 @@ mod tests {
     use super::super::super::preset;
     use super::super::{Law, LawName};
     use super::*;
+    use crate::tcp::params::TcpParams;
 
     /// Adds one segment an ACK, and counts them.
     #[derive(Clone)]

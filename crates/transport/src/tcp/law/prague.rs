@@ -22,9 +22,9 @@
 
 use super::super::detect::Phase;
 use super::super::ecn::Agreed;
-use super::super::params::{TcpParams, choice};
-use super::super::{Ack, Trigger};
-use super::{AckSample, Change, Controller, Window};
+use super::{AckSample, Change, Controller, Start, Window};
+use crate::tcp::choices::choice;
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -128,12 +128,12 @@ pub struct Prague {
 }
 
 impl Prague {
-    pub fn new(p: &TcpParams) -> Prague {
-        let w = Window::new(p);
+    pub fn new(p: &PragueParams, start: Start) -> Prague {
+        let w = start.window;
         Prague {
             exact: w.cwnd,
             w,
-            params: p.controller.prague.clone(),
+            params: p.clone(),
             alpha: ONE << GAIN_BITS,
             has_seen_mark: false,
             round_end: 0,
@@ -145,7 +145,7 @@ impl Prague {
             now: Time::ZERO,
             srtt: 0.0,
             in_flight: 0.0,
-            score: Score::new(p.controller.prague.fallback),
+            score: Score::new(p.fallback),
             agreed: Agreed::Nothing,
         }
     }

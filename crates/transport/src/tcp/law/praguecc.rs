@@ -19,9 +19,8 @@
 //!
 //! **Checked by**: `law/praguecc_oracle.rs` (800 ACKs of the implementation itself, every column to the last unit).
 
-use super::super::params::TcpParams;
-use super::super::{Ack, Trigger};
-use super::{AckSample, Change, Controller, Window};
+use super::{AckSample, Change, Controller, Start, Window};
+use crate::tcp::facts::{Ack, Trigger};
 
 /// Microseconds: the virtual round trip, and the longest round trip at which the rate is kept.
 const REFERENCE_US: u64 = 25_000;
@@ -301,9 +300,9 @@ pub struct PragueCc {
 }
 
 impl PragueCc {
-    pub fn new(p: &TcpParams) -> PragueCc {
-        let cc = Prague::new(RATE_FIRST_BYTES_PER_S, p.connection.mss.0, 0);
-        PragueCc { w: Window::new(p), cc, counts: Counts::default(), lost_bytes: 0, now: 0 }
+    pub fn new(start: Start) -> PragueCc {
+        let cc = Prague::new(RATE_FIRST_BYTES_PER_S, start.window.mss as u64, 0);
+        PragueCc { w: start.window, cc, counts: Counts::default(), lost_bytes: 0, now: 0 }
     }
     /// The window of the algorithm in bytes, two segments at least.
     fn follow(&mut self) {

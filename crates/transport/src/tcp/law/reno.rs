@@ -17,9 +17,9 @@
 //! **Checked by**: `law/reno_oracle.rs` (the routines of Linux 2.4, RFC 5681 and ns-2 in their own units), the ns-2
 //! comparison.
 
-use super::super::params::{AvoidanceCounting, TcpParams};
-use super::super::{Ack, Trigger};
-use super::{Controller, Window};
+use super::{Controller, Start, Window};
+use crate::tcp::choices::AvoidanceCounting;
+use crate::tcp::facts::{Ack, Trigger};
 
 #[derive(Clone, Debug)]
 pub struct Reno {
@@ -30,8 +30,8 @@ pub struct Reno {
 }
 
 impl Reno {
-    pub fn new(p: &TcpParams) -> Reno {
-        Reno { w: Window::new(p), counting: p.window.avoidance_counting, counted: 0.0 }
+    pub fn new(start: Start) -> Reno {
+        Reno { w: start.window, counting: start.counting, counted: 0.0 }
     }
 }
 

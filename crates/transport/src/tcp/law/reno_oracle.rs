@@ -1,9 +1,11 @@
 //! Reno's three ways of counting against the routines that they imitate, in those routines' own units.
 
 use super::Controller;
+use super::Start;
 use super::reno::Reno;
-use crate::tcp::params::AvoidanceCounting;
-use crate::tcp::{Ack, Trigger, preset};
+use crate::tcp::choices::AvoidanceCounting;
+use crate::tcp::facts::{Ack, Trigger};
+use crate::tcp::preset;
 use crosswind_base::units::Size;
 use crosswind_base::{Streams, Time};
 
@@ -128,7 +130,7 @@ fn compare(counting: AvoidanceCounting, make: impl Fn() -> Box<dyn Plain>) {
             p.window.initial_window_segments = 4;
             p.window.initial_ssthresh = Size(40 * MSS);
         });
-        let mut ours = Reno::new(&p);
+        let mut ours = Reno::new(Start::of(&p));
         let mut plain = make();
         for step in 0..2000 {
             if r.chance(0.005) {

@@ -1,6 +1,6 @@
 //! Round-trip times as a window law sees them: on the ACKs that may grow the window.
 
-use super::super::Ack;
+use crate::tcp::facts::Ack;
 use crosswind_base::Dur;
 
 /// Smoothed and least round-trip time of a connection, in seconds.

@@ -1,9 +1,9 @@
 //! What a controller is told: of every ACK the same facts, whatever it makes of them.
 
-use super::super::Ack;
 use super::super::conn::ledger::Delivery;
 use super::super::detect::Phase;
 use super::super::ecn::Agreed;
+use crate::tcp::facts::Ack;
 use crosswind_base::{Dur, Time};
 
 /// One ACK, after the detector has said what is lost and before anything is done about it.

@@ -20,9 +20,9 @@
 //!
 //! **Checked by**: `law/oracle/scalable.rs` (the paper, the kernel's integers), the measured response function.
 
-use super::super::params::{AvoidanceCounting, TcpParams};
-use super::super::{Ack, Trigger};
-use super::{AckCredit, Controller, Window, within};
+use super::{AckCredit, Controller, Start, Window, within};
+use crate::tcp::choices::AvoidanceCounting;
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -83,13 +83,8 @@ pub struct Scalable {
 }
 
 impl Scalable {
-    pub fn new(p: &TcpParams) -> Scalable {
-        Scalable {
-            w: Window::new(p),
-            counting: p.window.avoidance_counting,
-            params: p.controller.scalable.clone(),
-            counted: 0.0,
-        }
+    pub fn new(p: &ScalableParams, start: Start) -> Scalable {
+        Scalable { w: start.window, counting: start.counting, params: p.clone(), counted: 0.0 }
     }
     fn is_legacy(&self, segments: f64) -> bool {
         segments <= self.params.legacy_window

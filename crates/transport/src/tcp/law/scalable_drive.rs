@@ -3,8 +3,8 @@
 use super::super::detect::Phase;
 use super::super::ecn::Agreed;
 use super::super::params::TcpParams;
-use super::super::{Ack, Trigger};
 use super::{AckSample, Controller, Law};
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::{Dur, Time};
 
 /// What marks, and how long the way is.

@@ -18,8 +18,8 @@
 //! **Checked by**: unit tests (bytes that grow from bin to bin, at fractions of a bin; the exit; bins that were missed),
 //! `crates/sim/tests/scavengers.rs` (before a long queue is full).
 
-use super::super::Ack;
-use super::Window;
+use super::window::Window;
+use crate::tcp::facts::Ack;
 use crosswind_base::{Dur, Time};
 
 /// Bins of a window, and how many more a round trip may reach back.
@@ -125,13 +125,14 @@ impl Search {
 
 #[cfg(test)]
 mod tests {
+    use super::super::window::Start;
     use super::*;
     use crate::tcp::preset;
 
     const MSS: u64 = 1000;
 
     fn window() -> Window {
-        Window::new(&preset::preset("linux-6").expect("a preset"))
+        Start::of(&preset::preset("linux-6").expect("a preset")).window
     }
 
     fn ack(ms: u64, to: u64, rtt_ms: u64) -> Ack {

@@ -17,9 +17,8 @@
 //! **Checked by**: unit tests; `python/tests/test_law.py` (the table of Reno against `reno`, and rfc3649's response at
 //! large windows).
 
-use super::super::params::TcpParams;
-use super::super::{Ack, Trigger};
-use super::{Controller, Window};
+use super::{Controller, Start, Window};
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -38,25 +37,21 @@ pub struct LawPoint {
 }
 
 /// Refuses a law without a table, a table without its law, and rows that make no sense.
-pub fn check(p: &TcpParams, at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
+pub fn check(is_chosen: bool, table: &[LawPoint], at: &dyn Fn(&str) -> String) -> Result<(), ConfigError> {
     let wrong = |found: String, expected: &str| Err(ConfigError::new(at("law_table"), found, expected));
-    let tabulated = p.controller.law == super::LawName::Tabulated;
-    if tabulated == p.controller.law_table.is_empty() {
+    if is_chosen == table.is_empty() {
         let (found, expected) =
-            if tabulated { ("no rows", "at least one row") } else { ("rows", "rows only with law = \"tabulated\"") };
+            if is_chosen { ("no rows", "at least one row") } else { ("rows", "rows only with law = \"tabulated\"") };
         return wrong(found.into(), expected);
     }
-    for (i, row) in p.controller.law_table.iter().enumerate() {
+    for (i, row) in table.iter().enumerate() {
         let fine = row.window >= 1.0 && row.window.is_finite() && row.increase >= 0.0 && row.increase.is_finite();
         if !fine || !(0.0..=1.0).contains(&row.keep) {
             let found = format!("row {i}: window {}, increase {}, keep {}", row.window, row.increase, row.keep);
             return wrong(found, "window >= 1, increase >= 0, keep from 0 to 1");
         }
-        if i > 0 && p.controller.law_table[i - 1].window >= row.window {
-            return wrong(
-                format!("row {i}: window {} after {}", row.window, p.controller.law_table[i - 1].window),
-                "growing windows",
-            );
+        if i > 0 && table[i - 1].window >= row.window {
+            return wrong(format!("row {i}: window {} after {}", row.window, table[i - 1].window), "growing windows");
         }
     }
     Ok(())
@@ -70,8 +65,8 @@ pub struct Tabulated {
 }
 
 impl Tabulated {
-    pub fn new(p: &TcpParams) -> Tabulated {
-        Tabulated { w: Window::new(p), table: p.controller.law_table.clone().into() }
+    pub fn new(table: &[LawPoint], start: Start) -> Tabulated {
+        Tabulated { w: start.window, table: table.into() }
     }
     /// The interpolated row at a window in bytes.
     fn at(&self, window_bytes: f64) -> LawPoint {
@@ -117,6 +112,7 @@ mod tests {
     use super::super::super::preset;
     use super::super::LawName;
     use super::*;
+    use crate::tcp::params::TcpParams;
 
     fn params(rows: &[(f64, f64, f64)]) -> TcpParams {
         let rfc = preset::PRESETS.iter().find(|p| p.name == "rfc").unwrap();
@@ -127,9 +123,14 @@ mod tests {
         })
     }
 
+    fn law(rows: &[(f64, f64, f64)]) -> Tabulated {
+        let p = params(rows);
+        Tabulated::new(&p.controller.law_table, Start::of(&p))
+    }
+
     #[test]
     fn rows_are_interpolated_on_the_logarithm_and_held_outside() {
-        let law = Tabulated::new(&params(&[(10.0, 1.0, 0.5), (1000.0, 3.0, 0.9)]));
+        let law = law(&[(10.0, 1.0, 0.5), (1000.0, 3.0, 0.9)]);
         let at = |segments: f64| law.at(segments * law.w.mss);
         assert_eq!((at(2.0).increase, at(5000.0).keep), (1.0, 0.9));
         assert!((at(100.0).increase - 2.0).abs() < 1e-12 && (at(100.0).keep - 0.7).abs() < 1e-12);
@@ -137,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_reduction_keeps_the_share_of_the_table_and_a_timeout_starts_from_one_segment() {
-        let mut law = Tabulated::new(&params(&[(1.0, 1.0, 0.7)]));
+        let mut law = law(&[(1.0, 1.0, 0.7)]);
         let mss = law.w.mss;
         law.reduce(Trigger::Loss, 100.0 * mss);
         assert!((law.cwnd() - 70.0 * mss).abs() < 1e-6);
@@ -149,7 +150,7 @@ mod tests {
 
     #[test]
     fn a_window_of_acks_adds_what_the_table_says_and_slow_start_is_renos() {
-        let mut law = Tabulated::new(&params(&[(1.0, 3.0, 0.5)]));
+        let mut law = law(&[(1.0, 3.0, 0.5)]);
         let mss = law.w.mss;
         let a = Ack { bytes: mss as u64, ..Ack::default() };
         (law.w.cwnd, law.w.ssthresh) = (10.0 * mss, 10.0 * mss);

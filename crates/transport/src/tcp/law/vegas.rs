@@ -25,10 +25,10 @@
 //!
 //! **Checked by**: `law/oracle/vegas.rs`, a test of the resting point.
 
-use super::super::params::{AvoidanceCounting, TcpParams, choice};
-use super::super::{Ack, Trigger};
 use super::rtt_filter::Round;
-use super::{Controller, Window, within};
+use super::{Controller, Start, Window, within};
+use crate::tcp::choices::{AvoidanceCounting, choice};
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -96,11 +96,11 @@ pub struct Vegas {
 }
 
 impl Vegas {
-    pub fn new(p: &TcpParams) -> Vegas {
+    pub fn new(p: &VegasParams, start: Start) -> Vegas {
         Vegas {
-            w: Window::new(p),
-            counting: p.window.avoidance_counting,
-            params: p.controller.vegas.clone(),
+            w: start.window,
+            counting: start.counting,
+            params: p.clone(),
             base_s: f64::INFINITY,
             round: Round::default(),
             sum_s: 0.0,

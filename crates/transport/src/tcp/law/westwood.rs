@@ -20,10 +20,10 @@
 //!
 //! **Checked by**: `law/oracle/westwood.rs`, a test that a steady stream is measured exactly.
 
-use super::super::params::{AvoidanceCounting, TcpParams};
-use super::super::{Ack, Trigger};
 use super::rtt_filter::RttFilter;
-use super::{AckCredit, Controller, Window};
+use super::{AckCredit, Controller, Start, Window};
+use crate::tcp::choices::AvoidanceCounting;
+use crate::tcp::facts::{Ack, Trigger};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,11 +62,11 @@ pub struct Westwood {
 }
 
 impl Westwood {
-    pub fn new(p: &TcpParams) -> Westwood {
+    pub fn new(p: &WestwoodParams, start: Start) -> Westwood {
         Westwood {
-            w: Window::new(p),
-            counting: p.window.avoidance_counting,
-            tau_s: p.controller.westwood.tau.as_secs_f64(),
+            w: start.window,
+            counting: start.counting,
+            tau_s: p.tau.as_secs_f64(),
             rtts: RttFilter::new(),
             bwe: 0.0,
             sample: 0.0,

@@ -1,10 +1,9 @@
 //! The congestion window. Its fields are written in this folder and nowhere else: whoever wants it changed asks the controller
 //! ([`Change`]).
 
-use super::super::params::{AvoidanceCounting, SlowStart, TcpParams};
-use super::super::{Ack, Trigger};
-use super::hystart_plus::segments_per_ack;
 use super::limited_slow_start;
+use crate::tcp::choices::AvoidanceCounting;
+use crate::tcp::facts::{Ack, Trigger};
 
 /// What every controller has: the window and the slow-start threshold, in bytes.
 #[derive(Clone, Debug)]
@@ -17,6 +16,14 @@ pub struct Window {
     pub(super) ramp: Ramp,
 }
 
+/// What every controller begins with, whatever its own parameters.
+#[derive(Clone, Debug)]
+pub struct Start {
+    pub window: Window,
+    /// What congestion avoidance counts.
+    pub counting: AvoidanceCounting,
+}
+
 /// What an ACK adds in slow start. Windows in segments.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Ramp {
@@ -26,16 +33,6 @@ pub enum Ramp {
     Counted { most: f64, share: f64 },
     /// Less and less above this window (RFC 3742).
     Limited { above: f64 },
-}
-
-impl Ramp {
-    fn asked_for(p: &TcpParams) -> Ramp {
-        match p.controller.slow_start {
-            SlowStart::Standard | SlowStart::Hystart | SlowStart::Search => Ramp::ByCounting,
-            SlowStart::HystartPlus => Ramp::Counted { most: segments_per_ack(p), share: 1.0 },
-            SlowStart::Limited => Ramp::Limited { above: f64::from(p.controller.hystart.limit_segments) },
-        }
-    }
 }
 
 /// What a connection asks of the window besides growth and reductions. Windows in bytes.
@@ -72,15 +69,6 @@ pub enum Change {
 }
 
 impl Window {
-    pub fn new(p: &TcpParams) -> Window {
-        let mss = p.connection.mss.0 as f64;
-        Window {
-            cwnd: mss * p.window.initial_window_segments as f64,
-            ssthresh: p.window.initial_ssthresh.0 as f64,
-            mss,
-            ramp: Ramp::asked_for(p),
-        }
-    }
     /// Congestion window in bytes.
     #[inline]
     pub fn cwnd(&self) -> f64 {

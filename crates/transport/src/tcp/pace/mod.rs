@@ -22,10 +22,11 @@
 //! **Checked by**: `tests/delayed_response.rs` (claim B130); `tests/fast.rs` (a clock of 10 ms); `tests/pacing.rs` (retransmissions);
 //! `crates/sim/tests/bbr3.rs` (the limit); unit tests (the ratios, lateness, a rate that changes).
 
-use super::Ack;
 use super::law::Needs;
 use super::law::rtt_filter::RttFilter;
-use super::params::{Pacing, PacingBurst, TcpParams};
+use super::params::TcpParams;
+use crate::tcp::choices::{Pacing, PacingBurst};
+use crate::tcp::facts::Ack;
 use crosswind_base::{Dur, Time};
 
 /// Segments that Linux does not pace.
@@ -86,7 +87,7 @@ pub struct Leaving {
 /// Whether segments are paced.
 pub fn is_asked(p: &TcpParams) -> bool {
     match p.host.pacing {
-        Pacing::Off => Needs::of(p).pacing || p.host.pacing_limit.is_some(),
+        Pacing::Off => Needs::of(&p.controller).pacing || p.host.pacing_limit.is_some(),
         Pacing::Never => false,
         Pacing::ByPhase | Pacing::Window => true,
     }

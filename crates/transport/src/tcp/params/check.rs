@@ -42,10 +42,10 @@ impl TcpParams {
         }
         connection.keepalive.check().map_err(|e| e.under(&at("keepalive")))?;
         law::check(self, &at)?;
-        recovery.dcr.check(self, &at)?;
+        recovery.check(&at)?;
         controller.early.check(&at)?;
         host.host_queue.check(&at)?;
-        conn::habit::check(self, &at)?;
+        receiver.ack_habit.check().map_err(|e| e.under(&at("ack_habit")))?;
         if receiver.receive_window == ReceiveWindow::Growing {
             conn::window::check(self, &at)?;
         }

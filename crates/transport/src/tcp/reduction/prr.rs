@@ -17,7 +17,7 @@
 //!
 //! **Checked by**: `reduction/prr_oracle.rs` (the pseudo-code in whole segments, on random recoveries); `tests/linux6.rs`.
 
-use super::super::params::choice;
+use crate::tcp::choices::choice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

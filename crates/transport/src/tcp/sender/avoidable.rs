@@ -6,14 +6,8 @@
 //! occurred after that packet had left were avoidable. A segment whose ACKs were all lost counts as one that was lost.
 
 use super::Sender;
+use super::state::Undecided;
 use crosswind_base::{Packet, Time};
-
-/// Timeouts of one segment that are not decided yet.
-#[derive(Debug)]
-pub(super) struct Undecided {
-    start: u64,
-    at: Vec<Time>,
-}
 
 impl Sender {
     /// The timer of the first segment has expired.

@@ -10,38 +10,18 @@
 //!
 //! The host's own queue has no cap of its own: when it is full the controller is told of congestion ([`crate::tcp::share::queue`]).
 
-use super::{Sender, real};
-use crate::tcp::Ack;
+use super::Sender;
+use super::state::real;
+use crate::tcp::choices::WindowModeration;
 use crate::tcp::detect::{Detect, Phase};
+use crate::tcp::facts::Ack;
 use crate::tcp::law::{Change, Controller, Needs};
-use crate::tcp::params::{Reduction, TcpParams, WindowModeration};
+use crate::tcp::params::{Reduction, TcpParams};
 use crate::tcp::reduction::bound::bound;
 use crate::tcp::reduction::halving::{Bounds, Halving};
 use crate::tcp::reduction::prr::{Progress, Prr, Safety};
 use crate::tcp::undo::DetectSpurious;
 use crosswind_base::Time;
-
-/// A recovery whose window is falling, by either rule.
-#[derive(Debug, Default)]
-pub(super) struct Reducing {
-    prr: Option<Prr>,
-    halving: Option<Halving>,
-    /// All bytes delivered so far, in order or by SACK.
-    delivered: u64,
-}
-
-impl Reducing {
-    /// It goes on no more, wherever the window stands.
-    pub(super) fn stop(&mut self) {
-        (self.prr, self.halving) = (None, None);
-    }
-    /// So many segments have left.
-    pub(super) fn on_sent(&mut self, segments: f64) {
-        if let Some(prr) = &mut self.prr {
-            prr.on_sent(segments);
-        }
-    }
-}
 
 impl Sender {
     /// Bytes delivered since this was last asked.
@@ -65,7 +45,7 @@ impl Sender {
         if let Some(x) = &mut self.optional {
             x.reset_hystart();
         }
-        if p.window.reduction == Reduction::AtOnce || Needs::of(p).recovery {
+        if p.window.reduction == Reduction::AtOnce || Needs::of(&p.controller).recovery {
             return;
         }
         let mss = real(p.connection.mss.0);

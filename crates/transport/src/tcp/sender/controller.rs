@@ -1,21 +1,14 @@
 //! What the controller is told of an ACK, and when its window may grow.
 
-use super::{Sender, real};
-use crate::tcp::Ack;
+use super::Sender;
+use super::state::{Found, real};
+use crate::tcp::choices::{AvoidanceCounting, GrowWhen, WindowLimit};
 use crate::tcp::detect::{Detect, Phase, Verdict};
+use crate::tcp::facts::Ack;
 use crate::tcp::law::{AckSample, Controller};
-use crate::tcp::params::{AvoidanceCounting, GrowWhen, TcpParams, WindowLimit};
+use crate::tcp::params::TcpParams;
 use crate::tcp::undo::DetectSpurious;
 use crosswind_base::Time;
-
-/// What has been found out about an ACK before the controller hears of it.
-#[derive(Clone, Copy)]
-pub(super) struct Found {
-    pub verdict: Verdict,
-    /// Bytes held lost that were not before.
-    pub lost: u64,
-    pub may_grow: bool,
-}
 
 /// Bytes beyond which the host lets no window grow.
 #[inline]

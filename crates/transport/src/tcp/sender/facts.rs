@@ -1,40 +1,21 @@
 //! What an ACK says, gathered once for everybody who is asked about it.
 
-use super::{Sender, real};
+use super::Sender;
+use super::blocks::reported_twice;
+use super::state::real;
+use crate::tcp::choices::{BackoffEnd, GrowWhen, RttSampling};
 use crate::tcp::conn::ledger::Both;
 use crate::tcp::detect::Phase;
 use crate::tcp::detect::delivered::Delivered;
 use crate::tcp::ecn::Marks;
 use crate::tcp::ecn::counting::Progress;
+use crate::tcp::facts::{Ack, stamp};
 use crate::tcp::law::Controller;
-use crate::tcp::params::{BackoffEnd, GrowWhen, RttSampling, TcpParams};
+use crate::tcp::params::TcpParams;
 use crate::tcp::policies::WindowUpdates;
 use crate::tcp::signal::ecn::Delivers;
 use crate::tcp::undo::DetectSpurious;
-use crate::tcp::{Ack, stamp};
-use crosswind_base::{Dur, Packet, SackList, Time};
-
-/// The segment that the receiver reports as received twice (RFC 2883 section 4), or an empty one.
-fn reported_twice(ack: u64, blocks: &[(u64, u64)]) -> (u64, u64) {
-    match blocks {
-        [first, ..] if first.1 <= ack => *first,
-        [first, second, ..] if second.0 <= first.0 && first.1 <= second.1 => *first,
-        _ => (0, 0),
-    }
-}
-
-/// The blocks that mean something, as in Linux (`tcp_is_sackblock_valid`): one that ends where it begins, or before, is as if
-/// it were not there. And whether that is all of them.
-pub(super) fn sound(blocks: &[(u64, u64)]) -> (SackList, bool) {
-    let mut sound = SackList::default();
-    if blocks.iter().all(|b| b.0 < b.1) {
-        return (sound, true);
-    }
-    for b in blocks.iter().filter(|b| b.0 < b.1) {
-        sound.push(b.0, b.1);
-    }
-    (sound, false)
-}
+use crosswind_base::{Dur, Packet, Time};
 
 impl Sender {
     #[inline]

@@ -3,12 +3,14 @@
 //! is written out here; every other ACK, or one that somebody watches, goes the whole way, with the same outcome
 //! (`tests/properties.rs` sends the same packets both ways).
 
-use super::{Line, Sender, real};
-use crate::tcp::Ack;
+use super::Sender;
+use super::state::{Line, real};
+use crate::tcp::choices::{BackoffEnd, GrowWhen};
 use crate::tcp::conn::scoreboard::InOrderAck;
 use crate::tcp::detect::{Detect, Phase};
+use crate::tcp::facts::Ack;
 use crate::tcp::law::Controller;
-use crate::tcp::params::{BackoffEnd, GrowWhen, TcpParams};
+use crate::tcp::params::TcpParams;
 use crosswind_base::{Packet, Time};
 
 impl Sender {

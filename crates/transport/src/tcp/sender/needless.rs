@@ -1,34 +1,15 @@
 //! Reductions that turn out to have been needless are taken back; what shows it is in [`crate::tcp::undo::last_reduction`].
 
-use super::{Line, Sender};
-use crate::tcp::Ack;
+use super::Sender;
+use super::optional::Needless;
+use super::state::Line;
 use crate::tcp::detect::Phase;
+use crate::tcp::facts::Ack;
 use crate::tcp::law::{Controller, Law};
 use crate::tcp::params::{TcpParams, Undo};
 use crate::tcp::undo::DetectSpurious;
-use crate::tcp::undo::last_reduction::{LastReduction, Standing};
+use crate::tcp::undo::last_reduction::Standing;
 use crosswind_base::EventKind;
-
-/// The last reduction for a loss, and the controller as it was before.
-#[derive(Debug, Default)]
-pub(super) struct Needless {
-    reduction: LastReduction,
-    law: Option<Law>,
-}
-
-impl Needless {
-    pub(super) fn asked_for(p: &TcpParams) -> Option<Needless> {
-        (p.undo.recovery_undo != Undo::Off || p.undo.timeout_undo != Undo::Off).then(Needless::default)
-    }
-    /// There is nothing to take back.
-    pub(super) fn forget(&mut self) {
-        self.reduction.forget();
-        self.law = None;
-    }
-    pub(super) fn on_retransmission(&mut self, bytes: u64, stamp: u32) {
-        self.reduction.on_retransmission(bytes, stamp);
-    }
-}
 
 /// What an expiry of the timer is to what may be taken back.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,51 +1,17 @@
 //! What leaves: retransmissions, new data, and what might be lost, as far as window, peer and application allow.
 
+use super::Sender;
 use super::optional::SentSegment;
-use super::{Line, Outgoing, Sender, real};
+use super::state::{Line, Outgoing, real};
+use crate::tcp::choices::{RttSampling, SackAfterTimeout};
 use crate::tcp::conn::scoreboard::{Scoreboard, Sent};
 use crate::tcp::detect::{Detect, Phase, Release};
+use crate::tcp::facts::{Ack, Trigger, stamp};
 use crate::tcp::law::{Change, Controller};
-use crate::tcp::params::{FinalSegment, RttSampling, SackAfterTimeout, TcpParams};
+use crate::tcp::params::{FinalSegment, TcpParams};
 use crate::tcp::policies::TimedSegment;
 use crate::tcp::undo::DetectSpurious;
-use crate::tcp::{Ack, Trigger, stamp};
 use crosswind_base::Time;
-
-/// Duplicate ACKs as a reader of a trace counts them.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Duplicates {
-    pub acks: u32,
-    /// How often a third one in a row arrived.
-    pub triples: u32,
-    in_a_row: u32,
-}
-
-impl Duplicates {
-    pub const NONE: Duplicates = Duplicates { acks: 0, triples: 0, in_a_row: 0 };
-
-    #[inline]
-    pub(super) fn count(&mut self, a: &Ack) {
-        if a.duplicate {
-            self.acks += 1;
-            self.in_a_row += 1;
-            self.triples += u32::from(self.in_a_row == 3);
-        } else if a.bytes > 0 {
-            self.in_a_row = 0;
-        }
-    }
-}
-
-impl Duplicates {
-    /// No ACK has advanced since the last one.
-    pub(super) fn are_coming(&self) -> bool {
-        self.in_a_row > 0
-    }
-    /// An ACK advances.
-    #[inline]
-    pub(super) fn end_row(&mut self) {
-        self.in_a_row = 0;
-    }
-}
 
 impl Sender {
     /// When the last segment with data or the FIN left, new or again; zero before the first.
@@ -230,7 +196,7 @@ impl Sender {
         let now = line.now();
         let Some(host) = line.shared() else { return true };
         let (queue, on_its_clock) = host.queue(now);
-        if queue.admits(on_its_clock, len, p) {
+        if queue.admits(on_its_clock, len, p.connection.mss.0, &p.host.host_queue) {
             return true;
         }
         if self.phase == Phase::Open {
@@ -311,7 +277,7 @@ impl Sender {
             && let Some(host) = line.shared()
         {
             let (queue, on_its_clock) = host.queue(now);
-            queue.take(on_its_clock, payload, p);
+            queue.take(on_its_clock, payload, p.host.host_queue.rate);
         }
         self.tell_timeout(p, line);
         let push = self.is_pushed(s.start + payload);

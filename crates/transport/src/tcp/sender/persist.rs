@@ -16,46 +16,11 @@
 //!
 //! **Checked by**: tapes `zero_window_*`, `small_window_*`, `shrunk_window_*`.
 
-use super::{Line, Outgoing, Sender, real};
-use crate::tcp::params::{TcpParams, choice};
+use super::Sender;
+use super::state::{Line, Outgoing, real};
+use crate::tcp::choices::WindowProbe;
+use crate::tcp::params::TcpParams;
 use crosswind_base::{Dur, Packet, Time};
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-choice!(
-    /// What a probe of a closed window is.
-    #[derive(Default)]
-    WindowProbe {
-        /// The next byte of data, whether it fits or not (RFC 9293).
-        #[default]
-        Byte,
-        /// An ACK just below the next byte, which the peer has to answer (Linux).
-        #[serde(rename = "linux")]
-        AckBelow,
-    }
-);
-
-/// Probes since the window closed.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Probing {
-    /// How many have left.
-    sent: u32,
-    /// Since something was last heard of the peer.
-    unanswered: u32,
-    /// The next byte (or FIN) has been sent as a probe; it counts as sent when it is acknowledged.
-    beyond: bool,
-}
-
-impl Probing {
-    pub(super) fn is_on(&self) -> bool {
-        self.sent > 0
-    }
-    /// The window has room again.
-    #[inline]
-    pub(super) fn end(&mut self) {
-        *self = Probing::default();
-    }
-}
 
 impl Sender {
     /// The end of all that may be acknowledged.

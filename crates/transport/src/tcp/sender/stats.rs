@@ -1,6 +1,6 @@
 //! What a sender has done so far.
 
-use super::output::Duplicates;
+use crate::tcp::facts::Ack;
 use crosswind_base::{Histogram, Moment};
 
 /// What the world may read.
@@ -64,4 +64,40 @@ impl SenderStats {
         last_timeout_at: Moment::NONE,
         duplicates: Duplicates::NONE,
     };
+}
+
+/// Duplicate ACKs as a reader of a trace counts them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Duplicates {
+    pub acks: u32,
+    /// How often a third one in a row arrived.
+    pub triples: u32,
+    in_a_row: u32,
+}
+
+impl Duplicates {
+    pub const NONE: Duplicates = Duplicates { acks: 0, triples: 0, in_a_row: 0 };
+
+    #[inline]
+    pub(super) fn count(&mut self, a: &Ack) {
+        if a.duplicate {
+            self.acks += 1;
+            self.in_a_row += 1;
+            self.triples += u32::from(self.in_a_row == 3);
+        } else if a.bytes > 0 {
+            self.in_a_row = 0;
+        }
+    }
+}
+
+impl Duplicates {
+    /// No ACK has advanced since the last one.
+    pub(super) fn are_coming(&self) -> bool {
+        self.in_a_row > 0
+    }
+    /// An ACK advances.
+    #[inline]
+    pub(super) fn end_row(&mut self) {
+        self.in_a_row = 0;
+    }
 }

@@ -1,27 +1,14 @@
 //! What follows from a verdict on a timeout: what was remembered before it is brought back, or not.
 
-use super::{Line, PendingTimeout, Sender};
-use crate::tcp::conn::rtt::Estimate;
+use super::Sender;
+use super::state::{Before, Line, PendingTimeout};
+use crate::tcp::choices::{SpuriousResponse, SpuriousTimer};
 use crate::tcp::detect::Phase;
+use crate::tcp::facts::{Ack, is_older, stamp};
 use crate::tcp::law::{Change, Controller, Law};
-use crate::tcp::params::{SpuriousResponse, SpuriousTimer, TcpParams, Undo};
-use crate::tcp::undo::eifel::is_older;
+use crate::tcp::params::{TcpParams, Undo};
 use crate::tcp::undo::{DetectSpurious, SpuriousVerdict};
-use crate::tcp::{Ack, stamp};
 use crosswind_base::{EventKind, Packet, Time};
-
-/// The sender as it was when the first timeout of an episode occurred.
-#[derive(Clone, Debug)]
-pub(super) struct Before {
-    /// With its window and threshold; until the verdict.
-    law: Option<Law>,
-    flight: f64,
-    estimate: Estimate,
-    /// Back-off that its expiries came to.
-    backoff: u32,
-    /// RFC 4015 step 9 waits for the acknowledgement of data sent after this byte; zero = it does not wait.
-    lift_above: u64,
-}
 
 impl Sender {
     /// An episode begins: what a verdict may bring back is kept.

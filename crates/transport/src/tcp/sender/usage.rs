@@ -1,19 +1,10 @@
 //! How far the window was used (Linux 3.16 and later: `tcp_cwnd_validate`, `tcp_is_cwnd_limited`).
 
-use super::{Sender, real};
+use super::Sender;
+use super::state::{Usage, real};
+use crate::tcp::choices::GrowWhen;
 use crate::tcp::law::Controller;
-use crate::tcp::params::{GrowWhen, TcpParams};
-
-/// The last round trip, in segments.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usage {
-    /// The window was full.
-    is_full: bool,
-    /// Most segments that were out, SACKed ones included.
-    most_out: u64,
-    /// The round trip ends when this byte is acknowledged.
-    until: u64,
-}
+use crate::tcp::params::TcpParams;
 
 impl Sender {
     /// An attempt to send is over; `has_sent` when something left.

@@ -19,7 +19,7 @@
 //!
 //! **Checked by**: the tests below (memory and pushed segments against the kernel's rules, by hand); ``tests/tapes/fin_*.tape``.
 
-use super::super::params::{TcpParams, choice};
+use crate::tcp::choices::choice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -82,8 +82,8 @@ pub struct Writer {
 }
 
 impl Writer {
-    pub fn asked_for(p: &TcpParams) -> Option<Writer> {
-        (p.host.writing == Writing::AsMemoryAllows).then(|| Writer {
+    pub fn asked_for(how: Writing) -> Option<Writer> {
+        (how == Writing::AsMemoryAllows).then(|| Writer {
             memory: FIRST,
             written: 1,
             waits: false,
@@ -137,11 +137,9 @@ impl Writer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::preset;
 
     fn writer() -> Writer {
-        let p = preset::preset("linux-2.4.17").expect("a preset");
-        Writer::asked_for(&p.with(|p| p.host.writing = Writing::AsMemoryAllows)).expect("it writes as the kernel")
+        Writer::asked_for(Writing::AsMemoryAllows).expect("it writes as the kernel")
     }
 
     fn turn(una: u64, out: u64, cwnd: u64) -> Turn {

@@ -132,7 +132,7 @@ impl Cache {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::params::{RtoProfile, Switch};
+    use crate::tcp::choices::{RtoProfile, Switch};
     use crate::tcp::preset;
 
     #[test]

@@ -18,7 +18,6 @@
 //!
 //! **Checked by**: tests below, `crates/transport/tests/host_queue.rs`.
 
-use super::super::params::TcpParams;
 use crosswind_base::{BitRate, ConfigError, Serializer, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,19 +60,17 @@ pub struct HostQueue {
 
 impl HostQueue {
     /// Takes a segment with `payload` bytes, or says that the queue is full.
-    pub fn admits(&mut self, now: Time, payload: u64, p: &TcpParams) -> bool {
-        let q = &p.host.host_queue;
-        let room = q.rate.tx_time(p.connection.mss.0 + HEADERS_BYTES).saturating_mul(u64::from(q.limit_segments));
+    pub fn admits(&mut self, now: Time, payload: u64, mss: u64, q: &HostQueueParams) -> bool {
+        let room = q.rate.tx_time(mss + HEADERS_BYTES).saturating_mul(u64::from(q.limit_segments));
         if self.free_at.since(now.min(self.free_at)) >= room {
             return false;
         }
-        self.take(now, payload, p);
+        self.take(now, payload, q.rate);
         true
     }
 
     /// Takes a segment, whatever waits.
-    pub fn take(&mut self, now: Time, payload: u64, p: &TcpParams) {
-        let rate = p.host.host_queue.rate;
+    pub fn take(&mut self, now: Time, payload: u64, rate: BitRate) {
         let line = self.line.get_or_insert_with(|| Serializer::new(rate));
         if line.rate() != rate {
             line.set_rate(rate);
@@ -88,29 +85,25 @@ impl HostQueue {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tcp::preset;
     use crosswind_base::Dur;
 
-    fn params() -> TcpParams {
-        // Ten segments of 1040 bytes; one takes a millisecond.
-        let host_queue = HostQueueParams { limit_segments: 10, rate: BitRate(8_320_000) };
-        preset::preset("sack-2006").expect("a preset").with(|p| p.host.host_queue = host_queue)
-    }
+    /// Ten segments of 1040 bytes; one takes a millisecond.
+    const TEN: HostQueueParams = HostQueueParams { limit_segments: 10, rate: BitRate(8_320_000) };
 
     #[test]
     fn it_takes_as_many_as_wait_and_one_for_each_that_leaves() {
-        let (p, mut q) = (params(), HostQueue::default());
+        let mut q = HostQueue::default();
         let at = |ms: u64| Time::ZERO + Dur::from_millis(ms);
-        assert_eq!((0..20).filter(|_| q.admits(at(0), 1000, &p)).count(), 10);
-        assert_eq!((0..20).filter(|_| q.admits(at(3), 1000, &p)).count(), 3);
-        assert_eq!((0..20).filter(|_| q.admits(at(100), 1000, &p)).count(), 10);
+        assert_eq!((0..20).filter(|_| q.admits(at(0), 1000, 1000, &TEN)).count(), 10);
+        assert_eq!((0..20).filter(|_| q.admits(at(3), 1000, 1000, &TEN)).count(), 3);
+        assert_eq!((0..20).filter(|_| q.admits(at(100), 1000, 1000, &TEN)).count(), 10);
     }
 
     #[test]
     fn what_is_sent_again_is_taken_and_counts() {
-        let (p, mut q) = (params(), HostQueue::default());
-        (0..12).for_each(|_| q.take(Time::ZERO, 1000, &p));
-        assert!(!q.admits(Time::ZERO + Dur::from_millis(2), 1000, &p));
-        assert!(q.admits(Time::ZERO + Dur::from_millis(3), 1000, &p));
+        let mut q = HostQueue::default();
+        (0..12).for_each(|_| q.take(Time::ZERO, 1000, TEN.rate));
+        assert!(!q.admits(Time::ZERO + Dur::from_millis(2), 1000, 1000, &TEN));
+        assert!(q.admits(Time::ZERO + Dur::from_millis(3), 1000, 1000, &TEN));
     }
 }

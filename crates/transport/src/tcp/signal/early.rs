@@ -1,8 +1,9 @@
 //! An early response: congestion that the sender predicts from its own round-trip times. What the curves have in common: the
 //! signal, the dice, the pause between responses, and what a response costs.
 
-use super::super::Ack;
-use super::super::params::Switch;
+use super::super::choices::Switch;
+use super::super::facts::Ack;
+pub use super::curve::{Curve, Queueing};
 use super::gentle::{Gentle, GentleParams};
 use super::pi::{Pi, PiParams};
 use super::rem::{Rem, RemParams};
@@ -105,21 +106,6 @@ impl EarlyParams {
         self.rem.check().map_err(|e| e.under(&at("early.rem")))?;
         self.pi.check().map_err(|e| e.under(&at("early.pi")))
     }
-}
-
-/// What a curve is shown at every sample.
-#[derive(Clone, Copy, Debug)]
-pub struct Queueing {
-    /// Smoothed round-trip time less the least one, in seconds.
-    pub delay_s: f64,
-    /// Change of the round-trip time since the sample before, in seconds.
-    pub change_s: f64,
-    pub now: Time,
-}
-
-/// From queueing delay to the probability of a response.
-pub trait Curve {
-    fn probability(&mut self, q: Queueing) -> f64;
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one for each connection that responds early, behind a box")]

@@ -2,8 +2,8 @@
 
 use super::early::{Curve, CurveName, Early, EarlyParams, Falls, Queueing};
 use super::rem::{Rem, RemParams, Unchanged};
-use crate::tcp::Ack;
-use crate::tcp::params::Switch;
+use crate::tcp::choices::Switch;
+use crate::tcp::facts::Ack;
 use crosswind_base::{Dur, Streams, Time};
 
 fn ack(now_ms: f64, rtt_ms: f64) -> Ack {

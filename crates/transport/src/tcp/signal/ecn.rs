@@ -18,12 +18,12 @@
 //! **Checked by**: `tests/tapes/ecn_*.tape` (one reduction per round trip, CWR once, retransmissions never ECT), `accecn_*`;
 //! `tests/properties.rs` (the same counts on the short way of an ACK).
 
-use super::super::Ack;
 use super::super::detect::{Phase, View};
 use super::super::ecn::counting::{Counting, Progress};
 use super::super::ecn::{Agreed, Marks};
 use super::super::params::TcpParams;
 use super::super::policies::EchoAnswers;
+use crate::tcp::facts::Ack;
 use crosswind_base::packet::AccEcnOption;
 use crosswind_base::{Packet, TcpFlags};
 

@@ -16,7 +16,7 @@
 //!
 //! **Checked by**: claim B95 in the tests below; `signal/early_oracle.rs`.
 
-use super::early::{Curve, Queueing};
+use super::curve::{Curve, Queueing};
 use crosswind_base::{ConfigError, Dur};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

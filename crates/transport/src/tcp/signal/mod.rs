@@ -1,5 +1,6 @@
 //! Congestion signals that are not losses. One file per signal; each answers "does this ACK tell of congestion?".
 
+pub mod curve;
 pub mod early;
 #[cfg(test)]
 mod early_oracle;

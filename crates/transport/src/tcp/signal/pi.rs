@@ -17,7 +17,7 @@
 //!
 //! **Checked by**: `signal/early_oracle.rs`; the resting point below.
 
-use super::early::{Curve, Queueing};
+use super::curve::{Curve, Queueing};
 use crosswind_base::{ConfigError, Dur, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

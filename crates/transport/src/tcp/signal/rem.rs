@@ -27,7 +27,7 @@
 //!
 //! **Checked by**: `signal/early_oracle.rs`.
 
-use super::early::{Curve, Queueing};
+use super::curve::{Curve, Queueing};
 use crosswind_base::ConfigError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -16,9 +16,9 @@
 //!
 //! **Checked by**: `tests/tapes/dsack_*.tape`, `tests/undo.rs`.
 
-use super::super::Ack;
 use super::super::detect::Phase;
 use super::{DetectSpurious, Episode, Expiry, SpuriousVerdict};
+use crate::tcp::facts::Ack;
 
 /// Bytes retransmitted since a timeout and not yet reported as duplicates.
 #[derive(Clone, Debug, Default)]

@@ -19,9 +19,9 @@
 //! **Checked by**: `undo/eifel_oracle.rs` (detection and response on random ACKs), `tests/tapes/eifel_*.tape`,
 //! `tests/undo.rs`.
 
-use super::super::Ack;
 use super::super::detect::Phase;
 use super::{DetectSpurious, Episode, Expiry, SpuriousVerdict};
+use crate::tcp::facts::{Ack, is_older};
 
 /// The detection of one connection.
 #[derive(Clone, Debug, Default)]
@@ -30,11 +30,6 @@ pub struct Eifel {
     /// Timestamp of the first retransmission of the episode (`retrans_ts`).
     stamp: u32,
     high: u64,
-}
-
-/// Whether timestamp `a` is older than `b`, on a clock that wraps.
-pub fn is_older(a: u32, b: u32) -> bool {
-    (a.wrapping_sub(b) as i32) < 0
 }
 
 impl DetectSpurious for Eifel {

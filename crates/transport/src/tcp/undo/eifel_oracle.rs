@@ -2,8 +2,8 @@
 
 use super::eifel::Eifel;
 use super::{DetectSpurious, Episode, Expiry, SpuriousVerdict};
-use crate::tcp::Ack;
 use crate::tcp::detect::Phase;
+use crate::tcp::facts::Ack;
 use crosswind_base::Streams;
 
 /// The variables of the text. Timestamps count without wrapping.

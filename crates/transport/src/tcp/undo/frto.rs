@@ -19,10 +19,10 @@
 //!
 //! **Checked by**: `tests/tapes/frto_*.tape` (claims J28 to J32), `undo/frto_oracle.rs` (every step on random ACKs).
 
-use super::super::Ack;
+use super::super::choices::Frto as Variant;
 use super::super::detect::Phase;
-use super::super::params::Frto as Variant;
 use super::{DetectSpurious, Episode, Expiry, SpuriousVerdict};
+use crate::tcp::facts::Ack;
 
 /// Where the algorithm stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -1,9 +1,8 @@
 //! F-RTO against a plain transcription of RFC 5682 sections 2.1 and 3.1, with the two rules that Linux adds.
 
-use super::DetectSpurious;
 use super::frto::Frto;
-use super::{Expiry, SpuriousVerdict};
-use crate::tcp::Ack;
+use super::{DetectSpurious, Expiry, SpuriousVerdict};
+use crate::tcp::facts::Ack;
 use crate::tcp::params::Frto as Variant;
 use crosswind_base::{Rng, Streams, Time};
 

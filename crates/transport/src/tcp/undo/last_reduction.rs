@@ -23,9 +23,8 @@
 //!
 //! **Checked by**: `undo/last_reduction_oracle.rs` (the kernel's counters on random ACKs), `tests/tapes/undo_*.tape`.
 
-use super::super::Ack;
-use super::super::params::choice;
-use super::eifel::is_older;
+use crate::tcp::choices::choice;
+use crate::tcp::facts::{Ack, is_older};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
 //! The counters of Linux (`undo_marker`, `undo_retrans`, `retrans_stamp`) beside ours, on random recoveries and timeouts: is the reduction undone?
 
 use super::last_reduction::{LastReduction, Standing, Undo};
-use crate::tcp::Ack;
+use crate::tcp::facts::Ack;
 use crosswind_base::Streams;
 
 const MSS: u64 = 1000;

@@ -7,72 +7,17 @@ mod eifel_oracle;
 pub mod frto;
 #[cfg(test)]
 mod frto_oracle;
+pub mod judge;
 pub mod last_reduction;
 #[cfg(test)]
 mod last_reduction_oracle;
 
-use super::Ack;
+use super::choices::Frto as FrtoChoice;
 use super::detect::Phase;
-use super::params::{Frto as FrtoChoice, TcpParams};
+use super::facts::Ack;
+use super::params::TcpParams;
 use crosswind_base::registry::Row;
-
-/// What a detector says after an ACK.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SpuriousVerdict {
-    /// No opinion, or not under way.
-    None,
-    /// Still open: send up to two new segments and wait for the next ACK.
-    ProbeWithNewData,
-    /// Still open: wait.
-    Wait,
-    /// The timeout was spurious.
-    Spurious,
-    /// The timeout was genuine: recover conventionally, with this window in segments.
-    Genuine { window_segments: u32 },
-    /// The timeout was genuine, and the ACK that told so counts like any other.
-    Conventional,
-}
-
-/// Facts about an expiry of the timer.
-#[derive(Clone, Copy, Debug)]
-pub struct Expiry {
-    /// Highest sequence number sent before it.
-    pub high: u64,
-    /// End of the segment that is being retransmitted.
-    pub retransmitted_end: u64,
-    /// The timestamp that the retransmission carries.
-    pub stamp: u32,
-}
-
-/// What an expiry of the timer is to a detector.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Episode {
-    /// No: conventional recovery.
-    Refused,
-    /// Yes, a new one.
-    New,
-    /// Yes: the timer expired again before the verdict.
-    Continued,
-}
-
-/// Someone who decides after a timeout whether it was genuine.
-pub trait DetectSpurious {
-    /// The timer has expired in this phase, for the same segment as before if it is repeated. What is under way ends unless the episode is
-    /// continued.
-    fn on_expiry(&mut self, phase: Phase, _is_repeated: bool) -> Episode {
-        let fresh = !self.is_active() && !matches!(phase, Phase::Timeout { .. });
-        self.stop();
-        if fresh { Episode::New } else { Episode::Refused }
-    }
-    /// An episode begins or goes on: what is being retransmitted, and when.
-    fn start(&mut self, e: &Expiry);
-    fn stop(&mut self);
-    /// Between `start` and a verdict, while nothing but the first segment is held lost.
-    fn is_active(&self) -> bool;
-    /// Highest sequence number sent before the timeout in question.
-    fn high(&self) -> u64;
-    fn on_ack(&mut self, a: &Ack) -> SpuriousVerdict;
-}
+pub use judge::{DetectSpurious, Episode, Expiry, SpuriousVerdict};
 
 /// One row per detector: variant, type, name, when the parameters ask for it, how it is made, and the file of its reference
 /// page. The first row that is asked for sits; with none, every timeout is genuine.

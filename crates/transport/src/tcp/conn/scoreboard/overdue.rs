@@ -1,7 +1,8 @@
 //! Which segments are lost by the clock (RACK), found without a walk over the window: those sent once stand in the order in which they left,
 //! and retransmissions in a list of their own.
 
-use super::{LOST, RETRANSMITTED, Scoreboard};
+use super::Scoreboard;
+use super::segment::{LOST, RETRANSMITTED};
 use crosswind_base::{Dur, Time};
 
 /// What the clock says of segments that left before a delivered one.
@@ -97,9 +98,9 @@ impl Scoreboard {
 
 #[cfg(test)]
 mod tests {
-    use super::super::super::super::params::SackAfterTimeout;
     use super::super::Sent;
     use super::*;
+    use crate::tcp::choices::SackAfterTimeout;
     use crosswind_base::{Rng, Streams};
 
     const LEN: u64 = 100;

@@ -1,13 +1,9 @@
 //! Retransmissions in the order in which they left: which of them were lost again is found without a walk over the window.
 
-use super::{EVER_RESENT, LOST, RETRANSMITTED, SACKED, SackAfterTimeout, Scoreboard, Sent};
+use super::Scoreboard;
+use super::segment::{EVER_RESENT, LOST, RETRANSMITTED, SACKED, Sent};
+use crate::tcp::choices::SackAfterTimeout;
 use crosswind_base::Time;
-use std::collections::VecDeque;
-
-/// First byte and time of each retransmission, the oldest first; also of some whose segment has been acknowledged, held
-/// lost or retransmitted since: those are found out when they come to the front.
-#[derive(Default, Debug)]
-pub(super) struct Retransmissions(pub(super) VecDeque<(u64, Time)>);
 
 impl Scoreboard {
     /// The segment that starts at `start` is being retransmitted.

@@ -2,8 +2,8 @@
 //! rounds as DCTCP does, cuts the short-term cap on what is in flight; a round with more than half of them marked is a probe that went too far.
 
 use super::model::TooHigh;
-use super::{AckSample, Bbr3, Sample};
-use crate::tcp::params::Switch;
+use super::{AckSample, Bbr3, Marks, Sample};
+use crate::tcp::choices::Switch;
 use crosswind_base::Dur;
 
 const GAIN: f64 = 1.0 / 16.0;
@@ -12,20 +12,6 @@ const FACTOR: f64 = 1.0 / 3.0;
 const TOO_MANY: f64 = 0.5;
 /// On longer paths marks are not believed to be those of a shallow threshold.
 const RTT_MAX: Dur = Dur::from_millis(5);
-
-/// Packets of this round.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Marks {
-    alpha: f64,
-    delivered: u64,
-    marked: u64,
-}
-
-impl Default for Marks {
-    fn default() -> Self {
-        Marks { alpha: 1.0, delivered: 0, marked: 0 }
-    }
-}
 
 impl Bbr3 {
     pub(super) fn hear_marks(&mut self, s: &AckSample<'_>, rs: &Sample) {
@@ -59,16 +45,18 @@ impl Bbr3 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Bbr3Params, State};
+    use super::super::{Bbr3Params, Start, State};
     use super::*;
-    use crate::tcp::{Ack, preset};
+    use crate::tcp::facts::Ack;
+    use crate::tcp::preset;
     use crosswind_base::Time;
 
     const MSS: f64 = 1448.0;
 
     fn cruising(ecn: Switch, rtt_ms: u64) -> Bbr3 {
         let bbr3 = Bbr3Params { ecn, ..Bbr3Params::google() };
-        let mut b = Bbr3::new(&preset::preset("bbr3-google").expect("a preset").with(|p| p.controller.bbr3 = bbr3));
+        let p = preset::preset("bbr3-google").expect("a preset");
+        let mut b = Bbr3::new(&bbr3, Start::of(&p));
         (b.bw, b.max_bw, b.min_rtt) = (1e7, 1e7, Some(Dur::from_millis(rtt_ms)));
         (b.state, b.full.reached, b.w.cwnd) = (State::Cruise, true, 100.0 * MSS);
         b

@@ -8,7 +8,8 @@ const MSS: f64 = 1500.0;
 
 /// A path of this rate (bytes per second) and 40 ms, and a window of so many segments.
 fn on_path(bw: f64, cwnd: f64) -> Bbr3 {
-    let mut b = Bbr3::new(&preset::preset("bbr3").expect("a preset").with(|p| p.connection.mss = Size(1500)));
+    let p = preset::preset("bbr3").expect("a preset").with(|p| p.connection.mss = Size(1500));
+    let mut b = Bbr3::new(&p.controller.bbr3, Start::of(&p));
     (b.bw, b.max_bw, b.min_rtt) = (bw, bw, Some(Dur::from_millis(40)));
     b.full.reached = true;
     b.w.cwnd = cwnd * MSS;
@@ -111,7 +112,8 @@ fn the_cap_grows_by_one_two_four_and_eight_segments_in_four_rounds() {
 
 #[test]
 fn the_first_rate_is_the_initial_window_in_the_first_round_trip_however_long_that_is() {
-    let mut b = Bbr3::new(&preset::preset("bbr3").expect("a preset").with(|p| p.connection.mss = Size(1200)));
+    let p = preset::preset("bbr3").expect("a preset").with(|p| p.connection.mss = Size(1200));
+    let mut b = Bbr3::new(&p.controller.bbr3, Start::of(&p));
     assert!((b.pacing_rate / 33.24e6 - 1.0).abs() < 1e-6, "before any round trip: one millisecond");
     b.learn_first_rtt(Dur::from_millis(40), Time(1));
     assert!((b.pacing_rate / 0.831e6 - 1.0).abs() < 1e-6, "{}", b.pacing_rate);

@@ -1,9 +1,9 @@
 //! RFC 9438 section 4, equation by equation, in segments and seconds.
 
 use super::*;
+use crate::tcp::choices::Switch;
 use crate::tcp::law::cubic::{CubicParams, CubicVersion};
 use crate::tcp::law::cubic_linux::Counting;
-use crate::tcp::params::Switch;
 
 #[derive(Default)]
 struct PlainCubic {

@@ -1,8 +1,8 @@
 //! FAST as its equation has it: a new window for the next round trip, reached in equal steps.
 
 use super::*;
+use crate::tcp::choices::GrowWhen;
 use crate::tcp::law::fast::{AlphaPolicy, FastParams, FastVersion};
-use crate::tcp::params::GrowWhen;
 use crosswind_base::BitRate;
 
 #[derive(Default)]

@@ -13,8 +13,10 @@ mod vegas;
 mod westwood;
 
 use super::{Change, Controller, Law, LawName};
-use crate::tcp::params::{AvoidanceCounting, TcpParams};
-use crate::tcp::{Ack, Trigger, preset};
+use crate::tcp::choices::AvoidanceCounting;
+use crate::tcp::facts::{Ack, Trigger};
+use crate::tcp::params::TcpParams;
+use crate::tcp::preset;
 use crosswind_base::units::Size;
 use crosswind_base::{Dur, Streams, Time};
 

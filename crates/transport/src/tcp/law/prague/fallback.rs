@@ -1,6 +1,6 @@
 //! Whether marks come from a queue that is not L4S: round trips that vary, and a standing queue, tell.
 
-use crate::tcp::params::choice;
+use crate::tcp::choices::choice;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -98,7 +98,7 @@ fn compare(mode: RttScaling, rtt_ms: f64) {
     let mss = params.connection.mss.0;
     for seed in 0..60 {
         let mut r = Streams::new(seed).named("prague-oracle");
-        let mut ours = Prague::new(&params);
+        let mut ours = Prague::new(&params.controller.prague, Start::of(&params));
         let mut module = Module {
             mode,
             target_ns: 25_000_000,

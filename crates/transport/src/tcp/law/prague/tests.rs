@@ -1,5 +1,6 @@
 use super::super::scalable_drive::{Path, drive};
 use super::*;
+use crate::tcp::params::TcpParams;
 use crate::tcp::preset;
 
 fn params(rtt_scaling: RttScaling) -> TcpParams {
@@ -14,7 +15,7 @@ fn ack(n: u32, ce: u32, ms: u64) -> Ack {
 }
 
 fn at(p: &TcpParams, segments: f64) -> Prague {
-    let mut law = Prague::new(p);
+    let mut law = Prague::new(&p.controller.prague, Start::of(p));
     law.change(Change::StartFrom(segments * law.w.mss));
     law
 }
