@@ -80,7 +80,8 @@ ROOMS = (
 )
 # Rooms of crates, from the ground up: each imports from those before it only.
 RUST_ROOMS = {"sim": ("scenario", "flows", "engine", "results", "runs")}
-# Files of a crate that name each other in a circle: none. Tables of elements (a registry, `laws!`) stand on top of what they list.
+# Files of a crate that name each other in a circle: none. Tables of elements (a registry, `laws!`) stand on top of what
+# they list.
 CIRCLES: dict[str, int] = {}
 RFC = re.compile(r"\bRFC[ -]?(\d{3,5})\b", re.IGNORECASE)
 UNFINISHED = re.compile(r"\b(?:TODO|FIXME|XXX)\b")

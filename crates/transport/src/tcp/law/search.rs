@@ -99,7 +99,7 @@ impl Search {
             self.sent[place(bin)] = self.sent[place(self.last)];
         }
         self.last += passed;
-        self.end = self.end + Dur(self.bin.0 * passed);
+        self.end += Dur(self.bin.0 * passed);
         (self.acked[place(self.last)], self.sent[place(self.last)]) = (a.ack, nxt);
         self.is_full(rtt)
     }
@@ -125,6 +125,7 @@ impl Search {
 
 #[cfg(test)]
 mod tests {
+    use super::super::window::Start;
     use super::*;
     use crate::tcp::law::window::Start;
     use crate::tcp::preset;
