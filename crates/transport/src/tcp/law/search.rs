@@ -127,7 +127,6 @@ impl Search {
 mod tests {
     use super::super::window::Start;
     use super::*;
-    use crate::tcp::law::window::Start;
     use crate::tcp::preset;
 
     const MSS: u64 = 1000;

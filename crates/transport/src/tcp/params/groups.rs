@@ -183,12 +183,8 @@ pub struct HostParams {
     /// When segments may leave that the window allows.
     #[serde(default = "unpaced", skip_serializing_if = "is_unpaced")]
     pub pacing: Pacing,
-<<<<<<< HEAD
-    /// No faster than this, of payload, whatever the window and the law say (Linux: `SO_MAX_PACING_RATE`); it asks for pacing.
-=======
     /// No faster than this, of payload, whatever the window and the law say (Linux: `SO_MAX_PACING_RATE`); it asks for
     /// pacing.
->>>>>>> items
     #[serde(default, skip_serializing_if = "is_default")]
     pub pacing_limit: Option<BitRate>,
     /// What leaves at once where segments are paced.

@@ -211,21 +211,6 @@ impl Sender {
         }
     }
 
-    /// What is in flight when an ACK arrives. If the window has had room until then, and a program's limit kept it free, the
-    /// program is what limits.
-    #[inline]
-    pub(super) fn in_flight_before(&mut self, p: &TcpParams, now: Time) -> u64 {
-        let in_flight = self.in_flight(p);
-        if let Some(pacer) = self.optional.as_ref().and_then(|x| x.pacer.as_ref())
-            && pacer.is_limited()
-            && now < pacer.next()
-            && real(in_flight + p.connection.mss.0) <= self.cwnd(p)
-        {
-            self.runs_out(in_flight);
-        }
-        in_flight
-    }
-
     /// When a wait or a pause ends, besides the retransmission timer.
     #[inline]
     pub fn alarm(&self) -> Time {
