@@ -8,21 +8,12 @@
 //! The link is 20 Mbit/s, 30 ms each way, and a queue of 100 packets.
 #![expect(clippy::print_stdout, clippy::disallowed_macros, reason = "an example for people")]
 
-use crosswind_base::{Dur, Vantage};
-use crosswind_host::{Direction, Outcome, Trial};
-use crosswind_record::pcapng::{PcapngOptions, PcapngWriter, Snap, Vantages};
+use crosswind_base::Dur;
+use crosswind_host::{Direction, Outcome, Trial, capture};
 use crosswind_transport::tcp::preset;
 use serde_json::json;
-use std::io::{self, BufWriter, Write};
+use std::io;
 use std::sync::Arc;
-
-#[expect(clippy::disallowed_methods, reason = "a capture is a file")]
-fn capture(path: &str) -> io::Result<PcapngWriter<Box<dyn Write + Send>>> {
-    let file = Box::new(BufWriter::new(std::fs::File::create(path)?)) as Box<dyn Write + Send>;
-    let options =
-        PcapngOptions { snap: Snap::Full, vantages: Vantages::Only(Vantage::Sender), ..PcapngOptions::default() };
-    PcapngWriter::new(file, options)
-}
 
 fn show(name: &str, o: &Outcome) {
     println!(

@@ -6,7 +6,7 @@ use crate::namespace::Namespace;
 use crate::opposite::{KERNEL, OWN, Opposite};
 use crate::tcp_info::Look;
 use crate::transfer::{Does, Transfer};
-use crate::trial::MTU_BYTES;
+use crate::trial::{DEVICE, MTU_BYTES, OPENERS_PORT};
 use crate::witness::Witness;
 use crosswind_base::probe::Event;
 use crosswind_base::{Dur, Streams, Time};
@@ -26,10 +26,6 @@ use std::num::NonZeroU64;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-
-const DEVICE: &str = "cw0";
-/// Of our own host, where it opens the connection of the first flow.
-const OPENERS_PORT: u16 = 49_152;
 
 /// One flow between the kernel, which is host 0 of the scenario, and our own host 1.
 pub struct Flow {

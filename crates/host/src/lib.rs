@@ -29,4 +29,5 @@ pub mod trial;
 pub mod twin;
 pub mod witness;
 
+pub use transfer_run::capture;
 pub use trial::{Direction, Outcome, Trial};

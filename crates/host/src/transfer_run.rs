@@ -33,8 +33,9 @@ pub struct Wish {
     pub pcap: Option<String>,
 }
 
+/// A pcapng file for the packets at our own host, whole. Errors: the file cannot be written.
 #[expect(clippy::disallowed_methods, reason = "a capture is a file")]
-fn capture(path: &str) -> io::Result<PcapngWriter<Box<dyn Write + Send>>> {
+pub fn capture(path: &str) -> io::Result<PcapngWriter<Box<dyn Write + Send>>> {
     let file = Box::new(BufWriter::new(std::fs::File::create(path)?)) as Box<dyn Write + Send>;
     let options =
         PcapngOptions { snap: Snap::Full, vantages: Vantages::Only(Vantage::Sender), ..PcapngOptions::default() };

@@ -29,8 +29,8 @@ use std::thread::JoinHandle;
 /// Port at which whoever answers listens.
 const PORT: u16 = 9;
 /// Of the own host, where it opens.
-const OPENERS_PORT: u16 = 49_152;
-const DEVICE: &str = "cw0";
+pub(crate) const OPENERS_PORT: u16 = 49_152;
+pub(crate) const DEVICE: &str = "cw0";
 /// Bytes of the largest packet of the device.
 pub const MTU_BYTES: usize = 1500;
 

@@ -26,15 +26,10 @@ class Path(NamedTuple):
         return self.rate_mbps * 1e3 * self.rtt_ms / 8
 
 
-def of_others(path: Path, flows: int, buffer_bdp: float) -> float:
-    """What the loss-based flows have of a full buffer beside `flows` of BBR; 0 where BBR's own four packets fill it."""
-    q = buffer_bdp * path.packets_per_s * path.rtt_ms / 1e3
-    return max(0.0, 0.5 - 1 / (2 * buffer_bdp) - HELD * flows / q)
-
-
 def share(path: Path, flows: int, buffer_bdp: float) -> float:
     """What `flows` BBR flows together have of the link, beside loss-based flows, over a buffer of so many BDPs."""
     c, rtt_s = path.packets_per_s, path.rtt_ms / 1e3
     q = buffer_bdp * c * rtt_s
+    of_others = max(0.0, 0.5 - 1 / (2 * buffer_bdp) - HELD * flows / q)
     away = (q / c + PROBE_S + rtt_s) / EVERY_S
-    return (1 - of_others(path, flows, buffer_bdp)) * (1 - away)
+    return (1 - of_others) * (1 - away)
