@@ -35,6 +35,8 @@ class Stage:
     passed: int = 0
     failed: int = 0
     skipped: list[str] = field(default_factory=list)
+    #: The failed tests by name, each with the reason where the runner gives one in a line.
+    failures: list[str] = field(default_factory=list)
 
 
 def stages(what: str) -> list[Stage]:
@@ -55,7 +57,7 @@ def stages(what: str) -> list[Stage]:
             ["cargo", "test", "--workspace", "--exclude", "crosswind-py", "--no-fail-fast", "--", "--show-output"],
             "rust",
         ),
-        Stage("Python tests", [python, "-m", "pytest", "-rs"], "python"),
+        Stage("Python tests", [python, "-m", "pytest", "-rsfE"], "python"),
     ]
     return {"all": lint + tests, "lint": lint, "test": tests}[what]
 
@@ -97,6 +99,7 @@ def count(stage: Stage, output: str) -> None:
             f"{m.group(1)}: {m.group(2) or 'ignored'}"
             for m in re.finditer(r"^test (.+?) \.\.\. ignored(?:, (.*))?$", output, re.MULTILINE)
         ]
+        stage.failures = re.findall(r"^test (.+?) \.\.\. FAILED$", output, re.MULTILINE)
         # Rust's tests cannot be left out while they run: one that could not be made says why and passes. It is no pass.
         said = re.split(r"^---- (.+?) stdout ----$", output, flags=re.MULTILINE)
         for test, text in zip(said[1::2], said[2::2], strict=True):
@@ -111,10 +114,18 @@ def count(stage: Stage, output: str) -> None:
                 stage.failed += int(number)
         for times, reason in re.findall(r"^SKIPPED \[(\d+)\] (.*)$", output, re.MULTILINE):
             stage.skipped += [reason] * int(times)
+        stage.failures = re.findall(r"^(?:FAILED|ERROR) (.*)$", output, re.MULTILINE)
     else:
         stage.passed, stage.failed = (1, 0) if stage.code == 0 else (0, 1)
     if stage.code != 0 and stage.failed == 0:
         stage.failed = 1
+
+
+def say(what: str, lines: list[str]) -> None:
+    """Lists what nobody may overlook; last, because the end of a long output is what is kept of it."""
+    if lines:
+        print(f"\n!! {len(lines)} {what}:")
+        print("\n".join(f"!!   {line}" for line in lines))
 
 
 def main(arguments: list[str]) -> int:
@@ -130,11 +141,9 @@ def main(arguments: list[str]) -> int:
         print(f"{word} {stage.name:<14} {stage.seconds:7.1f} s   {numbers}", flush=True)
         if stage.code != 0:
             print("\n".join("    " + line for line in output.splitlines()[-TAIL_LINES:]), flush=True)
-    skipped = [(s.name, reason) for s in todo for reason in s.skipped]
-    if skipped:
-        print(f"\n!! {len(skipped)} SKIPPED:")
-        for name, reason in skipped:
-            print(f"!!   {name}: {reason}")
+    skipped = [f"{s.name}: {reason}" for s in todo for reason in s.skipped]
+    say("SKIPPED", skipped)
+    say("FAILED", [f"{s.name}: {test}" for s in todo for test in s.failures])
     bad = [s.name for s in todo if s.code != 0]
     passed, failed = sum(s.passed for s in todo), sum(s.failed for s in todo)
     print(f"\n{'FAILED: ' + ', '.join(bad) if bad else 'ok'}, {sum(s.seconds for s in todo):.0f} s")

@@ -51,3 +51,14 @@ def test_a_rust_test_that_could_not_be_made_is_counted_as_skipped(check: ModuleT
         "slow: takes an hour",
         "opposite: INCONCLUSIVE: the machine was too busy for real time",
     ]
+
+
+def test_failed_tests_are_named_at_the_very_end(check: ModuleType, capsys: pytest.CaptureFixture[str]) -> None:
+    rust, python = check.Stage("Rust tests", [], "rust"), check.Stage("Python tests", [], "python")
+    check.count(rust, OUTPUT.replace("test reads ... ok", "test reads ... FAILED"))
+    check.count(python, "FAILED tests/test_a.py::test_b - AssertionError: 3\n1 failed, 2 passed in 1.0s")
+    assert rust.failures == ["reads"]
+    assert python.failures == ["tests/test_a.py::test_b - AssertionError: 3"]
+    assert (python.passed, python.failed) == (2, 1)
+    check.say("FAILED", python.failures)
+    assert capsys.readouterr().out.endswith("!! 1 FAILED:\n!!   tests/test_a.py::test_b - AssertionError: 3\n")
