@@ -166,6 +166,8 @@ def test_the_page_holds_every_part_with_figures_and_data(
     monkeypatch.setattr(many, "_run", lambda _scenario, reps, workers: reps * 1e-4 / workers)
     monkeypatch.setattr(many, "_cpu", lambda _scenario, reps: reps * 1e-4)
     monkeypatch.setattr(many, "recording", lambda _say, _seconds: [recorded(None), recorded(10**7)])
+    answered = {"packets": 12_345, "answer_ms": 5.0, "answer_ms_min": 4.0, "answer_ms_max": 6.0}
+    monkeypatch.setattr(many, "answers", lambda _say, _seconds: answered)
     monkeypatch.setattr(instructions, "missing", lambda: "instruction counts need the package valgrind")
     monkeypatch.setattr(Machine, "run", lambda _self, _cell, _seconds, _name: 0.25e6, raising=False)
     machine.scheduler[Cell(1, 1_000_000_000, "droptail")] = "Heap"
@@ -178,6 +180,7 @@ def test_the_page_holds_every_part_with_figures_and_data(
     assert set(data) == {"dumbbell", *PARTS}
     assert data["cores"]["result"]["speedup"] == pytest.approx(2.0)
     assert data["start"]["result"]["start_us"] == pytest.approx(100.0)
+    assert data["answers"]["result"] == answered and "An answer of the studio" in text
     assert text.count("*Measured on") == 1 and "quick runs, 1 of each" in text
     # Some parts anew: the others stay, and the page tells them apart.
     monkeypatch.setattr(many, "_cpu", lambda _scenario, reps: reps * 2e-4)

@@ -37,7 +37,8 @@ node = "server"
 command = "exec PYTHON -m http.server --directory FOLDER 8000"
 """
 FETCH = (
-    "import threading, urllib.request as u; get = lambda: print(len(u.urlopen('http://server:8000/file').read())); "
+    "import threading, urllib.request as u; "
+    "get = lambda: print(f'{len(u.urlopen(\"http://server:8000/file\").read())}\\n', end=''); "  # one write a line
     "both = [threading.Thread(target=get) for _ in range(2)]; [t.start() for t in both]; [t.join() for t in both]"
 )
 QUEUES = [r["name"] for r in cw.registry("queue")]

@@ -24,6 +24,7 @@ import pytest
 from random_scenarios import random_scenario
 
 from crosswind import optional
+from crosswind.bench import many
 from crosswind.cli import main
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_ENVIRONMENT, BlockedError, InputError, MissingExtraError
 from crosswind.results import Runs
@@ -236,14 +237,10 @@ def test_an_answer_has_charts_tables_controls_and_the_command() -> None:
     assert "link.path.queue.target" in paths, "the keys of the chosen queue"
 
 
-def test_ten_downloads_at_50_megabits_answer_within_half_a_second_of_computing() -> None:
-    changes = {"duration": "30 s", "link.path.rate": "50 Mbit/s", "flow.bulk.count": 10}
-    studio, spent = Studio(), []
-    for seed in range(5):  # what other programs do to the caches is not ours: the best of five
-        before = time.process_time()
-        told = studio.answer(Asked(TEXT, changes, seed))
-        spent.append(time.process_time() - before)
-    assert told["packets"] > 100_000 and min(spent) < 0.5, spent
+def test_what_an_answer_costs_is_a_benchmark(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(many, "ROUNDS", 2)
+    found = many.answers(lambda _: None, 4)
+    assert found["packets"] > 10_000 and 0 < found["answer_ms_min"] <= found["answer_ms"] <= found["answer_ms_max"]
 
 
 def _counted(told: dict[str, Any], key: str, name: str) -> float:

@@ -1,4 +1,4 @@
-"""Many runs: what a second core brings, what the start of a run costs, what recording costs."""
+"""Many runs: what a second core brings, what the start of a run, recording and an answer of the studio cost."""
 
 from __future__ import annotations
 
@@ -154,4 +154,25 @@ def _recorded(kind: str, with_it: list[float], without: list[float], written: in
         "extra_percent_min": min(extra),
         "extra_percent_max": max(extra),
         "written_bytes": written,
+    }
+
+
+def answers(say: Say, seconds: int = 30) -> dict[str, Any]:
+    """Processor seconds of an answer of the studio: ten flows at 50 Mbit/s, its runs, tables and curves."""
+    from crosswind import scenario
+    from crosswind.studio.answer import Asked, Studio
+
+    what = {**dumbbell(float(seconds)), "name": "answer"}
+    what["topology"]["bottleneck"]["rate"] = "50 Mbit/s"
+    studio, text, spent, packets = Studio(), scenario.Scenario.from_dict(what).to_toml(), [], 0
+    for seed in range(ROUNDS):
+        say(f"answer {seed + 1} of {ROUNDS} of the studio")
+        before = time.process_time()
+        packets = studio.answer(Asked(text, {}, seed))["packets"]
+        spent.append(time.process_time() - before)
+    return {
+        "packets": packets,
+        "answer_ms": median(spent) * 1e3,
+        "answer_ms_min": min(spent) * 1e3,
+        "answer_ms_max": max(spent) * 1e3,
     }

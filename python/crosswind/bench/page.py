@@ -46,6 +46,7 @@ def measure(part: str, settings: Settings, say: Say) -> Any:
         "cores": lambda: many.cores(say, 200 if quick else 1000),
         "start": lambda: many.start_cost(say, 2000 if quick else 20_000),
         "recording": lambda: many.recording(say, 15.0 if quick else 60.0),
+        "answers": lambda: many.answers(say, 10 if quick else 30),
         "instructions": lambda: instructions.measure(say, settings.instructions),
         "queues": lambda: instructions.queues(say),
         "senders": lambda: instructions.senders(say),
@@ -150,6 +151,11 @@ def _recording(rows: Sequence[dict[str, Any]]) -> list[Table]:
     return [Table("What recording costs", ["record", "CPU time", "extra", "written"], body)]
 
 
+def _answers(r: dict[str, Any]) -> list[Table]:
+    body = [str(r["packets"]), _spread(r, "answer_ms", " ms")]
+    return [Table("An answer of the studio", ["packets", "processor time"], [body])]
+
+
 def _instructions(rows: Sequence[dict[str, Any]]) -> list[Table]:
     body = [
         [
@@ -187,6 +193,7 @@ def tables(part: str, result: Any) -> list[Table]:
         "cores": _cores,
         "start": _start,
         "recording": _recording,
+        "answers": _answers,
         "instructions": _instructions,
         "queues": _queues,
         "senders": _senders,
@@ -254,6 +261,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "every gauge: windows, round-trip times, timers and rates of flows, queues and rates of lines. "
         "Events and packets stream to a file; they take no memory however long a run is.",
     ),
+    "answers": ("", "What the studio computes for an answer: ten flows at 50 Mbit/s for 30 s, tables and curves."),
     "instructions": (
         "Instructions",
         "Counts by callgrind, which no other work on the machine disturbs. The reference is in "
