@@ -180,7 +180,7 @@ def test_the_page_holds_every_part_with_figures_and_data(
     assert set(data) == {"dumbbell", *PARTS}
     assert data["cores"]["result"]["speedup"] == pytest.approx(2.0)
     assert data["start"]["result"]["start_us"] == pytest.approx(100.0)
-    assert data["answers"]["result"] == answered and "An answer of the studio" in text
+    assert data["answers"]["result"] == answered and "computes for an answer" in text
     assert text.count("*Measured on") == 1 and "quick runs, 1 of each" in text
     # Some parts anew: the others stay, and the page tells them apart.
     monkeypatch.setattr(many, "_cpu", lambda _scenario, reps: reps * 2e-4)
