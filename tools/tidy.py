@@ -19,7 +19,7 @@ FILE_LINES_MAX = 600
 FUNCTION_LINES_MAX = 70
 HEADER_PARTS = ("**Source**", "**Idea**", "| parameter", "**Deviations**", "**Checked by**")
 # Files that hold a registry: every source file they name is an element.
-REGISTRIES = ("registry.rs", "workload/mod.rs", "law/table.rs", "detect/table.rs", "undo/mod.rs")
+REGISTRIES = ("registry.rs", "workload/mod.rs", "law/table.rs", "detect/table.rs", "rate/table.rs", "undo/mod.rs")
 # What the lower layers must not touch: they are told the time, keep their order and share nothing.
 FORBIDDEN_BELOW = (
     *("std::time::Instant", "SystemTime", "std::net::", "std::thread", "std::fs", "HashMap", "HashSet"),
@@ -193,7 +193,7 @@ def headers(files: list[Path]) -> Iterator[Finding]:
     known = sources()
     for registry in (f for f in files if f.as_posix().endswith(REGISTRIES) and "crates" in f.parts):
         text = registry.read_text(encoding="utf-8")
-        for name in sorted(set(re.findall(r'"((?:\w+/)*\w+\.rs)"', text))):
+        for name in sorted(set(re.findall(r'"((?:\.\./)?(?:\w+/)*\w+\.rs)"', text))):
             element = registry.parent / name
             head = [line for line in element.read_text(encoding="utf-8").splitlines() if line.startswith("//!")]
             page = "\n".join(head)

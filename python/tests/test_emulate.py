@@ -344,8 +344,8 @@ def test_what_is_missing_is_named_exactly(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_changes_are_read_as_they_are_typed() -> None:
-    wish = control.parse_change("last-hop/reverse.rate=32 kbit/s", ["last-hop"])
-    assert wish == {"do": "change", "link": "last-hop", "direction": "reverse", "set": {"rate": "32 kbit/s"}}
+    request = control.parse_change("last-hop/reverse.rate=32 kbit/s", ["last-hop"])
+    assert request == {"do": "change", "link": "last-hop", "direction": "reverse", "set": {"rate": "32 kbit/s"}}
     for wrong in ("rate", "last-hop=3", "last-hop/sideways.rate=1 Mbit/s"):
         with pytest.raises(InputError):
             control.parse_change(wrong, ["last-hop"])

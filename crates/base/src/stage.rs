@@ -5,41 +5,11 @@
 //! [`Cx`], and the driver delivers.
 
 use crate::{
-    Backlog, BitRate, ClassTotals, ConfigError, DropReason, Dur, Ecn, End, Event, EventKind, Fates, FlowId, Histogram,
-    Observer, Packet, PacketId, Pool, Setting, Time,
+    Ahead, Backlog, ClassTotals, ConfigError, DropReason, Dur, Ecn, End, Event, EventKind, Fates, FlowId, Histogram,
+    LooksAhead, Observer, Packet, PacketId, Pool, Setting, Steady, Time,
 };
 use auto_impl::auto_impl;
 use serde_json::{Map, Value};
-
-/// What a driver that knows the whole network, and that nothing in it will be changed during the run, may permit a stage: the
-/// steps of look-ahead.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Permission {
-    /// To serve its queue later than it could, with the next arrival or delivery or when somebody looks, each packet at
-    /// its own time.
-    Defer,
-    /// To plan a packet's way through the stage when it arrives.
-    Plan,
-    /// To be the only upstream of a stage that has [`Permission::OneUpstream`]: packets must reach its far end in order, and no
-    /// closer to each other than its rate lets them. Says whether they do, and changes nothing.
-    SoleUpstream,
-    /// To forward packets before their time, through [`Cx::forward_early`].
-    ForwardEarly,
-    /// To be given packets before their time, by one upstream link. Until `catch_up` or `wake` reaches the time of such an
-    /// arrival, it must not show in `sample` and `report`.
-    OneUpstream(Upstream),
-    /// To be given packets before their time, by links alone, and in any order of time: it processes them in batches, each
-    /// packet when its time has come, or later, as long as nobody could have noticed.
-    Batch,
-}
-
-/// The one link that leads to a stage; packets come in order.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Upstream {
-    pub rate: BitRate,
-    /// No packet on it is longer, in bytes.
-    pub longest: u32,
-}
 
 /// A component of the data path.
 #[auto_impl(Box)]
@@ -78,9 +48,14 @@ pub trait Stage {
     }
     /// Drops what waits here and is chosen, now.
     fn purge(&mut self, _goes: &mut dyn FnMut(&Packet) -> bool, _why: DropReason, _cx: &mut Cx<'_>) {}
-    /// Asked once, before the run: whether the stage makes use of a permission to decide things before their time.
-    fn enable_look_ahead(&mut self, _how: Permission) -> bool {
-        false
+    /// What can be known early of packets on their way through this stage, where anything can.
+    fn steady(&self) -> Option<&dyn Steady> {
+        None
+    }
+    /// The same stage as one that looks ahead. Only where [`Stage::steady`] has an answer, and before the run.
+    #[auto_impl(keep_default_for(Box))]
+    fn looking_ahead(self: Box<Self>, _how: LooksAhead) -> Box<dyn Stage + Send> {
+        unreachable!("only what is steady looks ahead")
     }
     /// Asked once, before the run: momentary values of this stage will be looked at while it goes on.
     fn will_be_sampled(&mut self) {}
@@ -130,50 +105,12 @@ pub struct Cx<'a> {
     pub out: &'a mut Outbox,
     pub ledger: &'a mut dyn Ledger,
     pub observer: Option<&'a mut (dyn Observer + 'static)>,
-    /// How far the run has come: `now`, unless a packet is forwarded before its time.
-    pub reached: Time,
-    /// With a packet that is forwarded before its time: the stage that it comes from.
-    pub from: u32,
     /// Something was dropped, or the ledger has another notification, since a driver that cares looked last.
     pub has_notifications: bool,
-    /// The stage could not forward all that it has now, and is to be called once more: see [`Cx::forward_early`].
-    pub has_more: bool,
-    /// The report horizon: nobody reads totals before then, and what will have happened by that time may be counted at once.
-    pub report_horizon: Time,
-    /// The same for the momentary values of stages that are sampled; no later than `report_horizon`.
-    pub sample_horizon: Time,
     /// What was dropped and marked so far.
     pub fates: Fates,
-    early: EarlyRing,
-}
-
-/// A packet that was forwarded before its time.
-#[derive(Clone, Copy, Debug)]
-pub struct EarlyPacket {
-    pub id: PacketId,
-    /// When it arrives at the next stage.
-    pub at: Time,
-    /// Who forwarded it.
-    pub from: u32,
-}
-
-/// Packets forwarded early in one call, first in, first out.
-struct EarlyRing {
-    packets: [EarlyPacket; EarlyRing::MOST],
-    taken: u32,
-    given: u32,
-}
-
-impl EarlyRing {
-    /// A power of two.
-    const MOST: usize = 8;
-    const EMPTY: EarlyRing =
-        EarlyRing { packets: [EarlyPacket { id: PacketId(0), at: Time::ZERO, from: 0 }; 8], taken: 0, given: 0 };
-
-    #[inline]
-    fn holds(&self) -> usize {
-        self.given.wrapping_sub(self.taken) as usize
-    }
+    /// For stages that look ahead, and the driver that lets them.
+    pub ahead: Ahead,
 }
 
 impl<'a> Cx<'a> {
@@ -193,48 +130,10 @@ impl<'a> Cx<'a> {
             out,
             ledger,
             observer,
-            reached: now,
-            from: 0,
             has_notifications: false,
-            has_more: false,
-            report_horizon: now,
-            sample_horizon: now,
             fates: Fates::default(),
-            early: EarlyRing::EMPTY,
+            ahead: Ahead::at(now),
         }
-    }
-
-    /// Forwards a packet to the next stage of its route, where it arrives at `at`. Only for stages that the driver has
-    /// permitted it ([`Permission::ForwardEarly`]), and as long as [`Cx::can_forward_early`]; a stage that has more sets
-    /// [`Cx::has_more`], and is called again.
-    #[inline]
-    pub fn forward_early(&mut self, id: PacketId, at: Time) {
-        debug_assert!(self.can_forward_early() && at >= self.now, "a few packets a call, never into the past");
-        self.early.packets[self.early.given as usize % EarlyRing::MOST] = EarlyPacket { id, at, from: self.stage };
-        self.early.given = self.early.given.wrapping_add(1);
-    }
-
-    /// Whether one more packet may be forwarded early in this call.
-    #[inline]
-    pub fn can_forward_early(&self) -> bool {
-        self.early.holds() < EarlyRing::MOST
-    }
-
-    /// Whether packets have been forwarded early and not been taken.
-    #[inline]
-    pub fn has_early(&self) -> bool {
-        self.early.holds() > 0
-    }
-
-    /// The first of the packets that were forwarded before their time; for drivers.
-    #[inline]
-    pub fn take_early(&mut self) -> Option<EarlyPacket> {
-        if self.early.holds() == 0 {
-            return None;
-        }
-        let first = self.early.packets[self.early.taken as usize % EarlyRing::MOST];
-        self.early.taken = self.early.taken.wrapping_add(1);
-        Some(first)
     }
 
     #[inline]

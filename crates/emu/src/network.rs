@@ -13,7 +13,7 @@ use crate::spec::{EgressSpec, HOSTS_MAX, Spec, host_of_v4, host_of_v6, router};
 use crate::too_big::{self, Fate};
 use crosswind_base::packet::Proto;
 use crosswind_base::{
-    ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Permission, Pool, Stage, Streams, Time,
+    ConfigError, Cx, DropReason, DsByte, Ledger, Observer, Packet, PacketId, Pool, Stage, Streams, Time,
 };
 use crosswind_net::registry::{BoxStage, BuildCx, EgressMaker, Hosts, Parts};
 use crosswind_record::option::TimeOfDay;
@@ -130,8 +130,7 @@ impl Network {
             let cx = BuildCx::new(&streams, &component).of_repetition(&shared, spec.rep).that_changes();
             let cx = cx.with_hosts_in_packets().with_flows(spec);
             let parts = Parts { queue: &e.queue, link: &e.body, loss: e.loss.as_ref(), delayers: &e.delayers };
-            let mut egress = EgressMaker::new(&parts, &format!("link.{}", e.link))?.make(&cx)?;
-            egress.enable_look_ahead(Permission::Defer);
+            let egress = EgressMaker::new(&parts, &format!("link.{}", e.link))?.make(&cx)?;
             egresses.push(egress);
         }
         let (hops, starts) = flatten(spec, egresses.len())?;

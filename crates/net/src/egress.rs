@@ -3,38 +3,33 @@
 //! Packets on the link wait in the order of their arrival, so a link with a fixed delay costs one pending wake, not
 //! one for every packet in flight. At one instant deliveries come first, then the queue is served.
 //!
-//! A driver that knows the whole network may let an egress look ahead ([`Permission`]). When the queue refuses packets on
-//! arrival or never, and the link is steady, a packet's delivery is known when it arrives: the link is asked at once, and what
-//! the queue holds is worked off later, each packet at its own time, whenever somebody reads totals. Results are the same.
+//! Everything happens at its own time. Where a driver knows the whole network, and queue and link are steady, it may have the same
+//! egress as one that looks ahead ([`crate::look_ahead`]); results are the same.
 
 mod changes;
-mod flight;
-mod look_ahead;
-mod stats;
+pub(crate) mod flight;
+mod stage;
+pub(crate) mod stats;
 
 use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Fate, Link};
-use crate::queue::{Backlog, Head, QueueDisc, Removal};
-use crosswind_base::{ConfigError, Cx, DropReason, Metrics, Packet, PacketId, Permission, Setting, Stage, Time};
+use crate::queue::{Backlog, Head, QueueDisc};
+use crosswind_base::{Cx, DropReason, Metrics, PacketId, Time};
 use flight::{Flight, InFlight};
-use look_ahead::{Ahead, Arriving};
-use serde_json::{Map, Value};
-use stats::Stats;
+use stats::{NotYet, Stats};
 
 /// A queue in front of a link.
 pub struct Egress<Q, L, M = NoLoss> {
-    queue: Q,
-    link: L,
-    loss: M,
-    flight: Flight,
-    free_at: Time,
+    pub(crate) queue: Q,
+    pub(crate) link: L,
+    pub(crate) loss: M,
+    pub(crate) flight: Flight,
+    pub(crate) free_at: Time,
     /// When it is worth asking the queue: the link is free then, and the queue has not refused since its last wake.
     ask_at: Time,
-    wake_at: Time,
-    stats: Stats,
-    /// What is done before its time; nothing, unless the driver permits it.
-    ahead: Ahead,
+    pub(crate) wake_at: Time,
+    pub(crate) stats: Stats,
 }
 
 impl<Q: QueueDisc, L: Link> Egress<Q, L> {
@@ -54,18 +49,17 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             ask_at: Time::NEVER,
             wake_at: Time::NEVER,
             stats: Stats::default(),
-            ahead: Ahead::default(),
         }
     }
 
     /// What waits in the queue now.
     pub fn backlog(&self) -> Backlog {
-        if self.ahead.permitted.has_one_upstream { self.ahead.waiting } else { self.queue.backlog() }
+        self.queue.backlog()
     }
 
     /// Packets between the queue and the far end of the link.
     pub fn in_flight_packets(&self) -> usize {
-        self.flight.len() + self.ahead.remembered.len()
+        self.flight.len()
     }
 
     /// Serves the queue as long as the link takes packets.
@@ -77,7 +71,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
                 break;
             };
             self.leaves_queue(head, cx.now);
-            self.put_on_link(head.id, cx);
+            let packet = self.transmit(head.id, cx);
+            self.flight.push(packet);
         }
     }
 
@@ -93,14 +88,14 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     }
 
     #[inline]
-    fn leaves_queue(&mut self, head: Head, now: Time) {
+    pub(crate) fn leaves_queue(&mut self, head: Head, now: Time) {
         self.stats.queue_delay_ns.record(now.since(head.since).0);
         self.stats.sent(head.len);
     }
 
     /// Returns whether it was admitted.
     #[inline]
-    fn joins_queue(&mut self, id: PacketId, cx: &mut Cx<'_>) -> bool {
+    pub(crate) fn joins_queue(&mut self, id: PacketId, cx: &mut Cx<'_>) -> bool {
         let before = self.queue.backlog();
         self.stats.queue_bytes_seen.record(before.bytes);
         self.queue.enqueue(id, cx);
@@ -111,7 +106,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 
     /// Asks the link when the packet will arrive; `cx.now` is the time at which it leaves the queue.
     #[inline(always)]
-    fn put_on_link(&mut self, id: PacketId, cx: &mut Cx<'_>) {
+    pub(crate) fn transmit(&mut self, id: PacketId, cx: &mut Cx<'_>) -> InFlight {
         let packet = cx.packet(id);
         let len = packet.len;
         let plan = self.link.transmit(packet, cx.now);
@@ -130,22 +125,11 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             self.stats.retransmitted_packets += u64::from(plan.attempts - 1);
         }
         self.stats.transmission(plan.tx_start, plan.tx_end);
-        let flight = InFlight { at, starts: plan.tx_start, ends: plan.tx_end, id, len, lost, counted_early: false };
-        self.launch(flight, cx);
-    }
-
-    /// Sends a packet on its way.
-    #[inline(always)]
-    fn launch(&mut self, packet: InFlight, cx: &mut Cx<'_>) {
-        if self.ahead.permitted.forwards_early {
-            self.forward_early(packet, cx);
-        } else {
-            self.flight.push(packet);
-        }
+        InFlight { at, starts: plan.tx_start, ends: plan.tx_end, id, len, lost, counted_early: false }
     }
 
     #[inline]
-    fn deliver(&mut self, cx: &mut Cx<'_>) {
+    pub(crate) fn deliver(&mut self, cx: &mut Cx<'_>) {
         while let Some(first) = self.flight.pop_until(cx.now) {
             match first.lost {
                 None => {
@@ -167,13 +151,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     #[inline]
     fn settle(&mut self, backlog: Backlog, now: Time) {
         self.stats.queue_is(backlog, now);
-        if self.ahead.permitted.plans {
-            self.wake_at = self.planned_wake();
-            return;
-        }
         self.wake_at = self.flight.first_at();
-        let waits_for_delivery = self.ahead.permitted.defers && self.link.is_in_order() && self.wake_at != Time::NEVER;
-        if backlog.packets > 0 && self.free_at > now && !waits_for_delivery {
+        if backlog.packets > 0 && self.free_at > now {
             self.wake_at = self.wake_at.min(self.free_at);
         }
         if let Some(at) = self.queue.next_wake().filter(|at| *at > now) {
@@ -181,33 +160,42 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         }
     }
 
-    /// A packet arrives, and what becomes of it will be seen.
-    fn accept_now(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
-        self.work_off(cx);
-        if self.loses_at_entry(id, cx) {
-            return self.wake_at;
-        }
-        let len = cx.packet(id).len as u32;
-        if cx.now >= self.free_at && self.queue.backlog().packets == 0 && self.queue.may_pass(len) {
-            self.stats.passed(len);
-            self.stats.sent(len);
-            let before = self.flight.first_at();
-            self.put_on_link(id, cx);
-            if self.flight.first_at() < before || self.queue.next_wake().is_some() {
-                self.settle(Backlog::default(), cx.now);
-            }
-            return self.wake_at;
-        }
-        self.joins_queue(id, cx);
-        if cx.now >= self.free_at {
-            self.pump(cx);
-        }
+    fn bring_up_to_now(&mut self, cx: &mut Cx<'_>) {
+        self.ask_emptied(cx);
+        // The queue is not asked what is next: it would be asked at other times than when nobody looks.
         self.settle(self.queue.backlog(), cx.now);
-        self.wake_at
+    }
+
+    /// What the counters say too much of packets that the link has taken, and will transmit later.
+    fn not_yet(&self, now: Time) -> NotYet {
+        let mut n = NotYet::default();
+        self.flight.overtaken().chain(self.flight.in_order()).for_each(|p| n.takes_back(p, now));
+        n
+    }
+
+    /// Momentary values, with this backlog; `not_yet`: what the counters say too much.
+    pub(crate) fn sample_with(
+        &self,
+        backlog: Backlog,
+        not_yet: NotYet,
+        now: Time,
+        out: &mut dyn FnMut(&'static str, f64),
+    ) {
+        out("queue_bytes", backlog.bytes as f64);
+        out("queue_packets", backlog.packets as f64);
+        out("sent_bytes", (self.stats.sent_bytes - not_yet.bytes) as f64);
+        self.queue.sample(now, out);
+        self.link.sample(now, out);
+    }
+
+    /// Totals. `longest`: a packet that nobody counted.
+    pub(crate) fn report_with(&self, not_yet: NotYet, longest: u64, now: Time, out: &mut dyn Metrics) {
+        self.stats.report(now, not_yet, self.link.repeated(now), longest, out);
+        self.queue.report(out);
     }
 
     #[inline]
-    fn loses_at_entry(&mut self, id: PacketId, cx: &mut Cx<'_>) -> bool {
+    pub(crate) fn loses_at_entry(&mut self, id: PacketId, cx: &mut Cx<'_>) -> bool {
         let lost = if self.loss.point() == LossPoint::Entry { self.loss.lose(cx.packet(id), cx.now) } else { None };
         if let Some(why) = lost {
             self.stats.lost_at_entry_packets += 1;
@@ -224,103 +212,5 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 fn mark_if_capable(id: PacketId, cx: &mut Cx<'_>) {
     if cx.packet(id).ecn().is_capable() {
         cx.mark(id);
-    }
-}
-
-impl<Q: QueueDisc, L: Link, M: LossModel> Stage for Egress<Q, L, M> {
-    fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>) {
-        self.accepts(id, cx);
-    }
-
-    fn accepts(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
-        match self.ahead.permitted.arriving {
-            Arriving::FromUpstream => self.accept_from_upstream(id, cx),
-            Arriving::Batched => self.accept_into_batch(id, cx),
-            Arriving::Planned => self.accept_planned(id, cx),
-            Arriving::Now => self.accept_now(id, cx),
-        }
-    }
-
-    fn wakes(&mut self, cx: &mut Cx<'_>) -> Time {
-        self.wake(cx);
-        self.wake_at
-    }
-
-    #[inline(always)]
-    fn wake(&mut self, cx: &mut Cx<'_>) {
-        if self.ahead.permitted.plans {
-            return self.wake_planned(cx);
-        }
-        self.work_off(cx);
-        self.deliver(cx);
-        if self.queue.next_wake().is_some_and(|at| at <= cx.now) {
-            self.queue.wake(cx);
-        }
-        self.pump(cx);
-        if self.flight.first_at() <= cx.now {
-            // What needs no time to get to the far end.
-            self.deliver(cx);
-        }
-        self.settle(self.queue.backlog(), cx.now);
-    }
-
-    #[inline]
-    fn next_wake(&self) -> Option<Time> {
-        if self.wake_at == Time::NEVER { None } else { Some(self.wake_at) }
-    }
-
-    fn catch_up(&mut self, cx: &mut Cx<'_>) {
-        if self.ahead.batch.is_some() {
-            self.take_batch(cx);
-            if cx.has_more {
-                return;
-            }
-        }
-        self.work_off(cx);
-        if self.ahead.permitted.forwards_early {
-            self.review(cx.now);
-        }
-        // The queue is not asked here: it would be asked at other times than when nobody looks.
-        self.settle(self.backlog(), cx.now);
-    }
-
-    fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
-        self.read_parts(set).map(Setting::new)
-    }
-
-    fn change(&mut self, new: &Setting, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        self.change_parts(&new.get(), cx)
-    }
-
-    fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
-        assert!(!self.ahead.permitted.plans, "what is planned cannot be thrown away");
-        if self.queue.removal() == Removal::Possible {
-            self.catch_up(cx);
-            self.queue.remove(&mut |head, cx| goes(cx.packet(head.id)), why, cx);
-            self.pump(cx);
-            self.settle(self.queue.backlog(), cx.now);
-        }
-    }
-
-    fn enable_look_ahead(&mut self, how: Permission) -> bool {
-        self.permit(how)
-    }
-
-    fn will_be_sampled(&mut self) {
-        self.ahead.permitted.is_sampled = true;
-    }
-
-    fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
-        let backlog = self.backlog();
-        out("queue_bytes", backlog.bytes as f64);
-        out("queue_packets", backlog.packets as f64);
-        out("sent_bytes", (self.stats.sent_bytes - self.not_yet(now).bytes) as f64);
-        self.queue.sample(now, out);
-        self.link.sample(now, out);
-    }
-
-    fn report(&self, now: Time, out: &mut dyn Metrics) {
-        self.stats.report(now, self.not_yet(now), self.link.repeated(now), self.longest_begun(now), out);
-        self.queue.report(out);
     }
 }

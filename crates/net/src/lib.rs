@@ -4,6 +4,7 @@ pub mod build;
 pub mod diffserv;
 pub mod egress;
 pub mod link;
+mod look_ahead;
 pub mod params;
 pub mod profile;
 pub mod queue;

@@ -4,8 +4,8 @@ use crosswind_base::registry::{Preset, Row};
 use crosswind_net::profile::PROFILES;
 use crosswind_net::registry as net;
 use crosswind_record::metric::METRICS;
+use crosswind_transport::rate::table as rate;
 use crosswind_transport::tcp::{preset, registry as tcp};
-use crosswind_transport::{tfrc, udt};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -27,9 +27,12 @@ pub fn all() -> Value {
     let mut rows: Vec<Value> = net::ROWS.iter().map(|row| element(row.kind.name(), row)).collect();
     rows.extend(PROFILES.iter().map(|p| bundle("profile", p.name, p.title, p.source, Value::Object(p.body()))));
     rows.extend(tcp::rows().map(|row| element(row.kind, row)));
+    rows.extend(rate::ROWS.iter().map(|row| element(row.kind, row)));
     rows.extend(crosswind_transport::registry::ROWS.iter().map(|row| element(row.kind, row)));
-    rows.extend(presets(tfrc::preset::PRESETS));
-    rows.extend(presets(udt::params::PRESETS));
+    for row in rate::ROWS {
+        let all = (row.build.presets)();
+        rows.extend(all.into_iter().map(|p| bundle("preset", p.name, p.title, p.source, p.params)));
+    }
     rows.extend(presets(preset::PRESETS));
     rows.extend(crosswind_sim::flows::workload::ROWS.iter().map(|row| element(row.kind, row)));
     #[cfg(feature = "stacks")]

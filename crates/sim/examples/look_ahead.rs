@@ -6,9 +6,8 @@ use crosswind_base::Dur;
 use crosswind_sim::engine::LookAhead;
 use crosswind_sim::runs::bench::{BenchQueue, BenchSpec, run};
 
-const STEPS: [(LookAhead, &str); 6] = [
+const STEPS: [(LookAhead, &str); 5] = [
     (LookAhead::Never, "never"),
-    (LookAhead::Deferred, "deferred"),
     (LookAhead::Planned, "planned"),
     (LookAhead::ForwardEarly, "forwarded early"),
     (LookAhead::OneUpstream, "one upstream"),

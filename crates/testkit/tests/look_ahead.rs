@@ -1,7 +1,10 @@
 //! Planning ahead changes nothing that can be seen: neither when packets arrive, nor what is dropped, nor any total, at
 //! whatever time one looks.
 
-use crosswind_base::{BitRate, Cx, Dur, Ecn, Packet, PacketId, Permission, Pool, Rng, Stage, Streams, Time, Upstream};
+use crosswind_base::{
+    Arrivals, BitRate, Cx, Departures, Dur, Ecn, LooksAhead, Packet, PacketId, Pool, Rng, Stage, Streams, Time,
+    Upstream,
+};
 use crosswind_net::registry::{BoxStage, BuildCx};
 use crosswind_testkit::bench::{self, Delivery, Log, Report, packet};
 use serde_json::{Value, json};
@@ -31,12 +34,12 @@ impl Row {
         self.log.now = self.now;
         let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.log, None);
         f(&mut self.stages[stage], &mut cx);
-        if let Some(p) = cx.take_early() {
+        if let Some(p) = cx.ahead.take() {
             assert_eq!((stage, p.from), (0, 0));
             cx.now = p.at;
             cx.stage = 1;
             self.stages[1].accept(p.id, &mut cx);
-            assert!(cx.take_early().is_none());
+            assert!(cx.ahead.take().is_none());
         }
         for id in std::mem::take(&mut self.out) {
             if stage == 0 {
@@ -120,24 +123,22 @@ fn compare(seed: u64, queue: Value, how: How) {
     let links = || [(queue.clone(), first.clone()), (json!({ "type": "droptail" }), wire(10_000_000))];
     let mut plain = Row::new(links());
     let mut ahead = Row::new(links());
-    assert!(ahead.stages[0].enable_look_ahead(Permission::Plan) && ahead.stages[1].enable_look_ahead(Permission::Plan));
-    assert_eq!(
-        ahead.stages[0].enable_look_ahead(Permission::SoleUpstream),
-        [How::Unaware, How::OneUpstream].contains(&how)
-    );
-    if how == How::OneUpstream {
-        let upstream = Upstream { rate: BitRate(8_000_000), longest: 1500 };
-        assert!(
-            ahead.stages[1].enable_look_ahead(Permission::OneUpstream(upstream))
-                && ahead.stages[0].enable_look_ahead(Permission::ForwardEarly)
-        );
-    }
-    if [How::Batches, How::BatchesLate].contains(&how) {
-        assert!(
-            ahead.stages[1].enable_look_ahead(Permission::Batch)
-                && ahead.stages[0].enable_look_ahead(Permission::ForwardEarly)
-        );
-    }
+    let is_even = ahead.stages[0].steady().expect("it can plan").is_even();
+    assert_eq!(is_even, [How::Unaware, How::OneUpstream].contains(&how));
+    let upstream = Upstream { rate: BitRate(8_000_000), longest: 1500 };
+    let second = ahead.stages[1].steady().expect("it can plan");
+    assert!(second.always_admits_from(upstream) && second.takes_time());
+    let arrivals = match how {
+        How::Unaware | How::UnawareOfLate => Arrivals::AtTheirTime,
+        How::OneUpstream => Arrivals::FromOneUpstream,
+        How::Batches | How::BatchesLate => Arrivals::FromSeveral,
+    };
+    let is_early = arrivals != Arrivals::AtTheirTime;
+    let departures = if is_early { Departures::Early } else { Departures::AtTheirTime };
+    let [first, second] = ahead.stages;
+    let first = first.looking_ahead(LooksAhead { arrivals: Arrivals::AtTheirTime, departures });
+    let second = second.looking_ahead(LooksAhead { arrivals, departures: Departures::AtTheirTime });
+    ahead.stages = [first, second];
     let mut rng = Streams::new(seed).named("traffic");
     let mut at = Time::ZERO;
     for seq in 0..3000 {
@@ -195,14 +196,17 @@ fn a_queue_that_could_fill_gets_nothing_early() {
     let streams = Streams::new(1);
     let cx = BuildCx::new(&streams, "link/x");
     let wire = json!({ "type": "wire", "rate": "10 Mbit/s", "delay": "1 ms" });
-    let mut stage = bench::egress([&json!({ "limit": "5 packets" }), &wire], "link.x", &cx).expect("valid parameters");
-    assert!(stage.enable_look_ahead(Permission::Plan));
-    assert!(!stage.enable_look_ahead(Permission::OneUpstream(Upstream { rate: BitRate(5_000_000), longest: 1500 })));
-    let mut slow = bench::egress([&Value::Null, &wire], "link.x", &cx).expect("valid parameters");
-    assert!(!slow.enable_look_ahead(Permission::OneUpstream(Upstream { rate: BitRate(20_000_000), longest: 1500 })));
+    let stage = bench::egress([&json!({ "limit": "5 packets" }), &wire], "link.x", &cx).expect("valid parameters");
+    let admits = |stage: &BoxStage, bps: u64| {
+        let upstream = Upstream { rate: BitRate(bps), longest: 1500 };
+        stage.steady().expect("it can plan").always_admits_from(upstream)
+    };
+    assert!(!admits(&stage, 5_000_000));
+    let slow = bench::egress([&Value::Null, &wire], "link.x", &cx).expect("valid parameters");
+    assert!(!admits(&slow, 20_000_000) && admits(&slow, 5_000_000));
     let red = json!({ "type": "red-ns2", "min_th": "3 packets", "max_th": "9 packets" });
-    let mut red = bench::egress([&red, &wire], "link.x", &cx).expect("valid parameters");
-    assert!(!red.enable_look_ahead(Permission::OneUpstream(Upstream { rate: BitRate(5_000_000), longest: 1500 })));
+    let red = bench::egress([&red, &wire], "link.x", &cx).expect("valid parameters");
+    assert!(!admits(&red, 5_000_000));
 }
 
 #[test]

@@ -135,12 +135,12 @@ def _play(tape: Path, json: bool) -> int:
     return EXIT_DONE if said["is_identical"] else EXIT_FAILED
 
 
-def _control(wishes: list[str], number: int | None) -> int:
+def _control(changes: list[str], number: int | None) -> int:
     from crosswind.emulate.control import ask, parse_change
 
     links = [v["link"] for v in next(ask({"do": "view"}, number))["links"]]
-    for wish in wishes:
-        for answer in ask(parse_change(wish, list(dict.fromkeys(links))), number):
+    for change in changes:
+        for answer in ask(parse_change(change, list(dict.fromkeys(links))), number):
             print("\n".join(answer["done"]))
     return EXIT_DONE
 

@@ -86,23 +86,23 @@ class _Visitor(socketserver.StreamRequestHandler):
             except (ValueError, KeyError, TypeError) as e:
                 self.wfile.write(json.dumps({"error": str(e)}).encode() + b"\n")
 
-    def answers(self, wish: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    def answers(self, request: dict[str, Any]) -> Iterator[dict[str, Any]]:
         network = self.server.network
-        if wish["do"] == "view":
+        if request["do"] == "view":
             yield network.view()
-        elif wish["do"] == "change":
+        elif request["do"] == "change":
             before = len(notes(network))
-            network.change(str(wish["link"]), wish.get("direction"), dict(wish["set"]))
+            network.change(str(request["link"]), request.get("direction"), dict(request["set"]))
             until = time.monotonic() + NOTE_TIMEOUT_s
             while len(notes(network)) == before and time.monotonic() < until:
                 time.sleep(0.02)
             yield {"done": notes(network)[before:]}
-        elif wish["do"] == "watch":
-            every = max(0.1, float(wish.get("every", 1.0)))
+        elif request["do"] == "watch":
+            every = max(0.1, float(request.get("every", 1.0)))
             while not self.server.over.wait(every):
                 yield network.view()
         else:
-            raise ValueError(f"no such wish: {wish['do']}")
+            raise ValueError(f"no such request: {request['do']}")
 
 
 class Door:
@@ -139,12 +139,12 @@ def _the_door(number: int | None) -> Path:
     return found[0]
 
 
-def ask(wish: dict[str, Any], number: int | None = None) -> Iterator[dict[str, Any]]:
+def ask(request: dict[str, Any], number: int | None = None) -> Iterator[dict[str, Any]]:
     """Says one thing to a running emulation and yields its answers."""
     with socket.socket(socket.AF_UNIX) as door:
         door.settimeout(ANSWER_TIMEOUT_s)
         door.connect(str(_the_door(number)))
-        door.sendall(json.dumps(wish).encode() + b"\n")
+        door.sendall(json.dumps(request).encode() + b"\n")
         with door.makefile("rb") as lines:
             for line in lines:
                 answer = json.loads(line)
@@ -154,7 +154,7 @@ def ask(wish: dict[str, Any], number: int | None = None) -> Iterator[dict[str, A
 
 
 def parse_change(text: str, links: list[str]) -> dict[str, Any]:
-    """`last-hop.rate=32 kbit/s` or `last-hop/reverse.delay=1 s` as a wish. Raises InputError."""
+    """`last-hop.rate=32 kbit/s` or `last-hop/reverse.delay=1 s` as a request. Raises InputError."""
     place, eq, value = text.partition("=")
     link, _, key = place.partition(".")
     link, _, direction = link.partition("/")

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import IO, Any
 
-from crosswind.core import core
+from crosswind.core import core, registry
 from crosswind.emulate import hosts as machine
 from crosswind.emulate import processors
 from crosswind.emulate.hosts import Host
@@ -46,8 +46,9 @@ class Network:
                 expected="none: edges of domains exist in simulations only",
                 hint="the queues `rio`, `wred` and `early-discard` work in emulations; marks come from the hosts",
             )
+        others = {row["name"] for row in registry("transport")} - {"udp"}
         for name, flow in (scenario.get("flow") or {}).items():
-            if over := next((key for key in ("tfrc", "udt") if key in flow), None):
+            if over := next((key for key in flow if key in others), None):
                 raise InputError(
                     scenario.file or "scenario",
                     path=f"flow.{name}.{over}",

@@ -132,11 +132,11 @@ impl Boundary {
         let came = colour_index(cx.packet(id));
         let verdict = self.condition(id, cx);
         debug_assert!(self.is_timeless && verdict != Verdict::Gone, "nothing is dropped or held back here");
-        if cx.now > cx.report_horizon {
+        if cx.now > cx.ahead.report_horizon {
             let (_, row) = self.places[cx.packet(id).flow.0 as usize];
             self.remember(
                 Early { at: cx.now, row, came: came as u8, goes: colour_index(cx.packet(id)) as u8 },
-                cx.reached,
+                cx.ahead.reached,
             );
         }
     }

@@ -4,7 +4,7 @@ use super::Egress;
 use crate::link::loss::LossModel;
 use crate::link::{Link, delayer};
 use crate::queue::QueueDisc;
-use crosswind_base::{ConfigError, Cx, Setting, Stage};
+use crosswind_base::{ConfigError, Cx, Setting};
 use serde_json::{Map, Value};
 
 /// The keys of a part that are to change.
@@ -62,8 +62,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 
     /// The link changes for whatever is transmitted from now on. A driver that changes a stage does not let it look ahead.
     pub(super) fn change_parts(&mut self, new: &NewParts, cx: &mut Cx<'_>) -> Result<(), ConfigError> {
-        debug_assert!(!self.ahead.permitted.plans, "what is planned cannot be changed");
-        self.catch_up(cx);
+        self.bring_up_to_now(cx);
         if let Some(queue) = &new.queue {
             self.queue.change(queue, cx).map_err(|e| e.under("queue"))?;
         }

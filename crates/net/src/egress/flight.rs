@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// A packet between the queue and the far end of the link.
 #[derive(Clone, Copy)]
-pub(super) struct InFlight {
+pub(crate) struct InFlight {
     pub at: Time,
     /// When its transmission begins and ends.
     pub starts: Time,
@@ -58,7 +58,7 @@ impl PartialOrd for ByArrival {
 /// Packets mostly arrive in the order of transmission: those stand in a ring. Whoever is overtaken leaves it for a heap, at
 /// most once, so that a link on which thousands overtake hundreds costs a few steps a packet as well.
 #[derive(Default)]
-pub(super) struct Flight {
+pub(crate) struct Flight {
     ring: VecDeque<InFlight>,
     /// What is here was transmitted before whatever arrives at the same instant from the ring.
     overtaken: BinaryHeap<Reverse<ByArrival>>,

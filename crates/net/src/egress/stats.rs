@@ -6,7 +6,7 @@ use crosswind_base::{Dur, Histogram, Metrics, Time};
 
 /// Totals of an egress.
 #[derive(Default)]
-pub(super) struct Stats {
+pub(crate) struct Stats {
     /// Lost before they reached the queue.
     pub lost_at_entry_packets: u64,
     /// Of the arrived ones, those that found an empty queue and a free link: their delay and the backlog they saw are zero.
@@ -31,7 +31,7 @@ pub(super) struct Stats {
 
 /// What has been counted before its time.
 #[derive(Clone, Copy, Default)]
-pub(super) struct NotYet {
+pub(crate) struct NotYet {
     pub packets: u64,
     pub bytes: u64,
     pub busy_ns: u64,

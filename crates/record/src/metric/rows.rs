@@ -99,7 +99,7 @@ pub const METRICS: &[Metric] = &[
 
     // --- flow: volume ---
     row((Flow, "size_bytes", Bytes), "Application bytes that reached the receiving application, in order and once.", OWN),
-    row((Flow, "protocol", Text), "Transport of the flow: tcp, udp, tfrc or udt.", OWN),
+    row((Flow, "protocol", Text), "Transport of the flow, by the name that `transport` has in scenarios.", OWN),
     row((Flow, "wire_size_bytes", Bytes), "The same bytes with the headers of as many full packets as they take; for a stream, the bytes of the packets that arrived.", THESIS),
     row((Flow, "goodput_bps", BitsPerSecond), "Application bits delivered per second, over the elapsed time of a closed flow and else until the end of the run. For a stream the time is the sender's: from the first to the last packet of each burst.", EVALUATION),
     row((Flow, "throughput_bps", BitsPerSecond), "As goodput, but of the delivered data with its transport and IP headers.", THESIS),

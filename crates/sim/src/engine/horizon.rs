@@ -2,7 +2,7 @@
 //!
 //! A run that has a time limit and a flow without end ends at its limit: totals are read then, or when a sample is
 //! due. Links that have planned a packet need not remember until when what of it has not happened yet
-//! ([`crosswind_base::Cx::report_horizon`]). A flow may end before its time, when its sender gives up; the first retry and
+//! ([`crosswind_base::Ahead::report_horizon`]). A flow may end before its time, when its sender gives up; the first retry and
 //! the last are far apart, so that it is enough to check now and then whether one is under way.
 
 use crate::flows::FlowEnd;

@@ -19,7 +19,7 @@ use super::boundaries::Boundaries;
 use super::horizon::is_endless;
 use super::manner::{LookAhead, Manner, Ties};
 use crate::scenario::{FlowPlan, GroupPlan, Plan, Target};
-use crosswind_base::{Dur, Permission, Stage, Upstream};
+use crosswind_base::{Arrivals, Departures, Dur, LooksAhead, Stage, Steady, Upstream};
 use crosswind_net::registry::BoxStage;
 use std::collections::BTreeSet;
 
@@ -73,48 +73,53 @@ fn may_batch(plan: &Plan, ties: Ties) -> bool {
     !is_watched && !ends_with_datagrams && ties == Ties::Ordered
 }
 
-/// Gives every egress the permissions that the network allows: the one door to look-ahead.
-pub fn enable(plan: &Plan, stages: &mut [BoxStage], boundaries: &Boundaries, manner: Manner) {
+/// Has every egress look ahead that may and helps: the one door to look-ahead.
+pub fn enable(plan: &Plan, stages: Vec<BoxStage>, boundaries: &Boundaries, manner: Manner) -> Vec<BoxStage> {
+    if manner.look_ahead < LookAhead::Planned {
+        return stages;
+    }
+    let how = choose(plan, &stages, boundaries, manner);
+    let changed = |(stage, how): (BoxStage, Option<LooksAhead>)| match how {
+        Some(how) => stage.looking_ahead(how),
+        None => stage,
+    };
+    stages.into_iter().zip(how).map(changed).collect()
+}
+
+/// What each egress is to do before its time; `None`: nothing.
+fn choose(plan: &Plan, stages: &[BoxStage], boundaries: &Boundaries, manner: Manner) -> Vec<Option<LooksAhead>> {
     let Manner { ties, look_ahead } = manner;
-    for stage in stages.iter_mut() {
-        stage.enable_look_ahead(Permission::Defer);
-    }
-    if look_ahead < LookAhead::Planned {
-        return;
-    }
     let longest = longest_packet(plan);
     let changes: BTreeSet<Target> = plan.timeline.iter().map(|c| c.target).collect();
     // The two directions of a link are neighbours.
     let is_emptied = |i: usize| plan.egresses[i ^ 1].spec.resets();
     let may = |i: usize| !changes.contains(&Target::Egress(i as u32)) && !is_emptied(i);
-    let plans: Vec<bool> =
-        stages.iter_mut().enumerate().map(|(i, s)| may(i) && s.enable_look_ahead(Permission::Plan)).collect();
+    let known: Vec<Option<&dyn Steady>> =
+        stages.iter().enumerate().map(|(i, s)| s.steady().filter(|_| may(i))).collect();
     let (sources, mut ends_at_host) = neighbours(plan, boundaries);
     if ties == Ties::Ordered {
         // The driver keeps what hosts and boundaries are to get until its time has come.
         ends_at_host.fill(false);
     }
-    let can_be_sole: Vec<bool> = stages.iter_mut().map(|s| s.enable_look_ahead(Permission::SoleUpstream)).collect();
-    let mut is_downstream: Vec<bool> = vec![false; stages.len()];
-    for (i, stage) in stages.iter_mut().enumerate() {
-        if look_ahead >= LookAhead::OneUpstream
-            && let Some(from) = sources[i].only()
-            && plans[from as usize]
-            && can_be_sole[from as usize]
-            && may(i)
-            && let Some(rate) = plan.egresses[from as usize].spec.rate
-        {
-            is_downstream[i] = stage.enable_look_ahead(Permission::OneUpstream(Upstream { rate, longest }));
-        }
-    }
-    let has_one = is_downstream.clone();
-    let could_forward_early = |i: usize| plans[i] && plan.egresses[i].spec.loss.is_none();
+    let one_upstream = |i: usize| -> Option<Upstream> {
+        let from = sources[i].only()? as usize;
+        let rate = plan.egresses[from].spec.rate?;
+        known[from].is_some_and(|s| s.is_even()).then_some(Upstream { rate, longest })
+    };
+    let admits = |i: usize, u: Upstream| known[i].is_some_and(|s| s.is_lossless() && s.always_admits_from(u));
+    let takes_early = look_ahead >= LookAhead::OneUpstream;
+    let has_one: Vec<bool> =
+        (0..stages.len()).map(|i| takes_early && one_upstream(i).is_some_and(|u| admits(i, u))).collect();
+    let mut is_downstream = has_one.clone();
+    let could_forward_early = |i: usize| known[i].is_some() && plan.egresses[i].spec.loss.is_none();
     if look_ahead == LookAhead::Allowed && may_batch(plan, ties) {
         for (i, told) in is_downstream.iter_mut().enumerate() {
             let has_delay = plan.egresses[i].spec.delay > Dur::ZERO;
             let links = sources[i].links();
-            *told |=
-                plans[i] && has_delay && !links.is_empty() && links.iter().all(|l| could_forward_early(*l as usize));
+            *told |= known[i].is_some()
+                && has_delay
+                && !links.is_empty()
+                && links.iter().all(|l| could_forward_early(*l as usize));
         }
     }
     let forwards_early = loop {
@@ -128,15 +133,18 @@ pub fn enable(plan: &Plan, stages: &mut [BoxStage], boundaries: &Boundaries, man
         }
         wrong.into_iter().for_each(|i| is_downstream[i] = false);
     };
-    for (i, stage) in stages.iter_mut().enumerate() {
-        if is_downstream[i] && !has_one[i] {
-            let batches = stage.enable_look_ahead(Permission::Batch);
-            assert!(batches, "a link with a plan and a delay takes batches");
-        }
-        if forwards_early[i] && plans[i] && look_ahead >= LookAhead::ForwardEarly {
-            stage.enable_look_ahead(Permission::ForwardEarly);
-        }
-    }
+    let of = |i: usize| {
+        let steady = known[i]?;
+        let arrivals = match (has_one[i], is_downstream[i]) {
+            (true, _) => Arrivals::FromOneUpstream,
+            (false, true) => Arrivals::FromSeveral,
+            (false, false) => Arrivals::AtTheirTime,
+        };
+        assert!(arrivals != Arrivals::FromSeveral || steady.takes_time(), "a link with a delay takes batches");
+        let is_early = forwards_early[i] && look_ahead >= LookAhead::ForwardEarly && steady.is_lossless();
+        Some(LooksAhead { arrivals, departures: if is_early { Departures::Early } else { Departures::AtTheirTime } })
+    };
+    (0..stages.len()).map(of).collect()
 }
 
 /// The egresses behind which there are only such that take arrivals before their time.

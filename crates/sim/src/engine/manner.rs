@@ -20,9 +20,6 @@ pub enum Ties {
 pub enum LookAhead {
     /// Everything happens at its own time, one thing after the other: what tests compare with.
     Never,
-    /// Serving a queue may wait until somebody reads totals.
-    #[serde(alias = "put-off")]
-    Deferred,
     /// Queues that decide at arrivals plan when each packet leaves.
     Planned,
     /// What goes to a host is forwarded at once and waits for its time in a wheel.

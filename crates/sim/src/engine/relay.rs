@@ -34,14 +34,14 @@ pub fn shuffle(shuffle: &mut Shuffle, cx: &mut Cx<'_>, first: usize, (hops, ends
     let at = pool.get(cx.out[first]).hop as usize;
     // Behind the end of another route a route begins: its host is known by the place.
     let before = at.checked_sub(1).map(|i| hops[i]).filter(|s| !ends.contains(&(*s as usize)));
-    shuffle.arrives(cx.reached, hops[at], before.unwrap_or(u32::MAX - at as u32));
+    shuffle.arrives(cx.ahead.reached, hops[at], before.unwrap_or(u32::MAX - at as u32));
 }
 
 impl Network<'_> {
     /// Takes packets that a stage has forwarded early from stage to stage, as far as those can plan their delivery.
     #[inline]
     pub fn forward_early(&mut self, cx: &mut Cx<'_>) {
-        while let Some(early) = cx.take_early() {
+        while let Some(early) = cx.ahead.take() {
             let EarlyPacket { id, at, from } = early;
             let p = cx.pool.get_mut(id);
             let mut s = self.hops[p.hop as usize];
@@ -50,11 +50,11 @@ impl Network<'_> {
                 s = next;
             }
             cx.pool.get_mut(id).hop += 1;
-            (cx.from, cx.stage, cx.now) = (from, s, at);
+            (cx.ahead.from, cx.stage, cx.now) = (from, s, at);
             let next = self.stages[s as usize].accepts(id, cx);
             self.calendar.wake_at(s as usize, next);
         }
-        cx.now = cx.reached;
+        cx.now = cx.ahead.reached;
     }
 
     /// A boundary or a host comes next. Hosts process a packet at its arrival time, and so do boundaries, except for those that do the
@@ -85,7 +85,7 @@ impl Network<'_> {
     ) {
         loop {
             self.forward_early(cx);
-            if !std::mem::take(&mut cx.has_more) {
+            if !std::mem::take(&mut cx.ahead.has_more) {
                 return;
             }
             cx.stage = from as u32;

@@ -9,7 +9,7 @@ use super::horizon::{ReportHorizon, View};
 use super::ledger::Losses;
 use super::look_ahead;
 use super::machine;
-use super::manner::{LookAhead, Manner, Shuffle, Ties};
+use super::manner::{Manner, Shuffle, Ties};
 use super::messages;
 use super::relay::{self, Network};
 use super::simultaneous::Simultaneous;
@@ -143,9 +143,7 @@ impl<'p> World<'p> {
         let ends = flows::flow_ends(plan, &params.ends, rep, &streams, &starts);
         let (pages, page_of) = flows::pages(plan);
         let boundaries = Boundaries { list: plan.boundary_stages(&streams)?, from: stages.len() + ends.len() };
-        if manner.look_ahead > LookAhead::Never {
-            look_ahead::enable(plan, &mut stages, &boundaries, manner);
-        }
+        let stages = look_ahead::enable(plan, stages, &boundaries, manner);
         let shuffle = match manner.ties {
             Ties::Ordered => 0,
             Ties::Shuffled => streams.named("ties/wakes").bits() | 1,
@@ -237,16 +235,16 @@ impl<'p> World<'p> {
     fn run_events(&mut self, view: View, observer: Watcher<'_>) -> StopReason {
         let n = self.stages.len();
         let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, observer);
-        (cx.report_horizon, cx.sample_horizon) = (view.report_horizon, view.sample_horizon);
+        (cx.ahead.report_horizon, cx.ahead.sample_horizon) = (view.report_horizon, view.sample_horizon);
         loop {
             let due = self.calendar.due();
             let mut told = None;
-            if due <= cx.reached || self.out_head == cx.out.len() {
+            if due <= cx.ahead.reached || self.out_head == cx.out.len() {
                 if due > view.ends {
                     return StopReason::LaterDue;
                 }
                 if let Some((id, link)) = self.calendar.arrival(due) {
-                    (cx.now, cx.reached, cx.from) = (due, due, link);
+                    (cx.now, cx.ahead.reached, cx.ahead.from) = (due, due, link);
                     cx.forward(id);
                     prefetch_arrivals(&self.calendar, cx.pool, &self.hops, &self.ends, n);
                     continue;
@@ -255,10 +253,10 @@ impl<'p> World<'p> {
                 if !self.tick.at(&mut self.now, due) {
                     return StopReason::Stuck { stage: s };
                 }
-                (cx.now, cx.reached, cx.stage) = (due, due, s as u32);
+                (cx.now, cx.ahead.reached, cx.stage) = (due, due, s as u32);
                 if let Some(stage) = self.stages.get_mut(s) {
                     let mut next = stage.wakes(&mut cx);
-                    if cx.has_early() {
+                    if cx.ahead.has_early() {
                         let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| next = stage.wakes(cx);
                         network!(self).forward_all_early(s, &mut cx, more);
                     }
@@ -281,7 +279,7 @@ impl<'p> World<'p> {
                     self.out_head = 0;
                 }
                 let s = relay::next_hop(id, &self.hops, &mut cx);
-                if !self.tick.at(&mut self.now, cx.reached) {
+                if !self.tick.at(&mut self.now, cx.ahead.reached) {
                     return StopReason::Stuck { stage: s };
                 }
                 if let Some(stage) = self.stages.get_mut(s) {
@@ -398,7 +396,7 @@ impl<'p> World<'p> {
         for i in egresses {
             cx.stage = i as u32;
             self.stages[i].catch_up(&mut cx);
-            if cx.has_early() || cx.has_more {
+            if cx.ahead.has_early() || cx.ahead.has_more {
                 let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| stage.catch_up(cx);
                 network!(self).forward_all_early(i, &mut cx, more);
             }

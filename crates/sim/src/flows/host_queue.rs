@@ -13,7 +13,7 @@
 //! | `host_queue.limit_packets` | packets | - | none is assumed. Linux 2.4: a send buffer of 65535 B holds 30 packets of 1500 B, which count 2.2 kB each |
 //! | `host_queue.rate` | bit/s | - | none is assumed |
 //!
-//! It is a key of a flow over UDP, TFRC or UDT. The queue of hosts that send over TCP is `tcp.host_queue`, which tells the
+//! It is a key of a flow over UDP, or over a transport that sends at a rate. The queue of hosts that send over TCP is `tcp.host_queue`, which tells the
 //! sender instead. The line behind a host carries the same rate, with room for `limit_packets`.
 //!
 //! **Deviations**: 1. Each flow has a host of its own. 2. A rate-based transport that sleeps hears its acknowledgements but does not

@@ -1,6 +1,6 @@
 //! What makes the flows of a plan, prepared once for all repetitions.
 
-use super::bound::paced::PacedParams;
+use super::bound::rate::RateEnds;
 use super::bound::tcp::TcpEnds;
 use super::bound::udp::UdpEnds;
 use super::ends::{Brought, Ends};
@@ -38,8 +38,7 @@ fn ends(g: &GroupPlan, laws: &OwnLaws, brought: &Brought) -> Result<Arc<dyn Ends
     Ok(match &g.transport {
         TransportPlan::Tcp(params) => Arc::new(TcpEnds(with_law(params, g, laws)?)),
         TransportPlan::Udp => Arc::new(UdpEnds),
-        TransportPlan::Tfrc(params) => Arc::new(PacedParams::Tfrc(params.clone())),
-        TransportPlan::Udt(params) => Arc::new(PacedParams::Udt(params.clone())),
+        TransportPlan::Rate(params) => Arc::new(RateEnds(params.clone())),
         TransportPlan::Stack(stack) => Arc::new(stack.clone()),
         TransportPlan::Brought(b) => match brought.get(&b.name) {
             Some(read) => read(b)?,

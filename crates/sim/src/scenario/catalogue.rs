@@ -14,10 +14,8 @@ pub enum Kind {
     Delayer,
     /// TCP presets; `preset` instead of `type` chooses.
     Tcp,
-    /// TFRC presets, likewise.
-    Tfrc,
-    /// UDT presets, likewise.
-    Udt,
+    /// Presets of the transport of that name, one that sends at a rate; likewise.
+    Rate(&'static str),
 }
 
 impl Kind {
@@ -29,13 +27,12 @@ impl Kind {
             Kind::Meter => "meter",
             Kind::Delayer => "delayer",
             Kind::Tcp => "tcp",
-            Kind::Tfrc => "tfrc",
-            Kind::Udt => "udt",
+            Kind::Rate(name) => name,
         }
     }
     /// The key that names the row.
     pub fn key(self) -> &'static str {
-        if matches!(self, Kind::Tcp | Kind::Tfrc | Kind::Udt) { "preset" } else { "type" }
+        if matches!(self, Kind::Tcp | Kind::Rate(_)) { "preset" } else { "type" }
     }
 }
 

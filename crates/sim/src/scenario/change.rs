@@ -3,7 +3,6 @@
 use super::lifetime::LifetimeParams;
 use super::workloads::WorkloadParams;
 use crosswind_base::{Dscp, Setting, Time};
-use crosswind_transport::rate::tuning::Tuning;
 use crosswind_transport::tcp::TcpParams;
 use serde_json::{Map, Value};
 use std::sync::Arc;
@@ -63,7 +62,7 @@ impl Change {
 pub struct OfFlow {
     pub workload: Option<Changed>,
     pub tcp: Option<Arc<TcpParams>>,
-    pub paced: Option<Tuning>,
+    pub paced: Option<Setting>,
     pub dscp: Option<Dscp>,
     pub lifetime: Option<LifetimeParams>,
 }

@@ -127,7 +127,7 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
         start(rule, f.count, duration)?;
     }
     let over = Chosen::of(f);
-    if !f.queue_delay_limits.is_empty() && over != Chosen::Udp {
+    if !f.queue_delay_limits.is_empty() && !over.is_udp() {
         let found = if over.is_tcp() { "a flow over TCP" } else { "a flow over a transport of its own" };
         return Err(ConfigError::new("queue_delay_limits", found, "a workload over UDP"));
     }
@@ -141,8 +141,12 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
     }
     if let Some(q) = &f.host_queue {
         if over.is_tcp() {
-            return Err(ConfigError::new("host_queue", "a flow over TCP", "a workload over UDP, TFRC or UDT")
-                .hint("`tcp.host_queue` tells the sender when the queue of its host is full"));
+            return Err(ConfigError::new(
+                "host_queue",
+                "a flow over TCP",
+                "a workload over UDP, or a transport that sends at a rate",
+            )
+            .hint("`tcp.host_queue` tells the sender when the queue of its host is full"));
         }
         q.check()?;
     }

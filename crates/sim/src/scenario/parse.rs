@@ -11,6 +11,8 @@ use super::transport;
 use super::types::{AccessTree, Chain, Dumbbell, Flow, Link, Scenario, Topology};
 use super::workloads::{self, Bulk, Close, WorkloadParams};
 use crosswind_base::{BitRate, ConfigError, Dur, config};
+use crosswind_transport::rate::protocol::RateRow;
+use crosswind_transport::rate::table;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -176,8 +178,9 @@ fn default_access() -> Value {
 }
 
 fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigError> {
-    object(value, path, "a table with the keys from, to, workload, ..")?;
-    let mut written: Flow<Value, Value> = read(value, path)?;
+    let mut keys = object(value, path, "a table with the keys from, to, workload, ..")?.clone();
+    let rate = transport::taken_out(&mut keys);
+    let mut written: Flow<Value, Value> = Flow { rate, ..read(&Value::Object(keys), path)? };
     let at = format!("{path}.start");
     let start = match written.start.take() {
         None => StartRule::Fixed(Dur::ZERO),
@@ -206,14 +209,15 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
     let written = transport::spelled(written, &workload, path, &cat.brought())?;
     let at = format!("{path}.tcp");
     let keys = object(&written.tcp, &at, "a table such as { preset = \"rfc\", mss = \"1460 B\" }")?;
-    if written.tfrc.is_some() && written.udt.is_some() {
-        return Err(ConfigError::new(format!("{path}.udt"), "`udt` beside `tfrc`", "one transport"));
+    let mut names = written.rate.keys();
+    let rate = names.next();
+    if let (Some(one), Some(other)) = (rate, names.next()) {
+        return Err(ConfigError::new(format!("{path}.{other}"), format!("`{other}` beside `{one}`"), "one transport"));
     }
-    let over = match (&written.transport, &written.tfrc, &written.udt) {
-        (Some(Value::String(_)), ..) => None,
-        (Some(_), ..) => Some("the flow runs over another transport".to_string()),
-        (_, Some(_), _) => Some("the flow runs over TFRC".to_string()),
-        (_, _, Some(_)) => Some("the flow runs over UDT".to_string()),
+    let over = match (&written.transport, rate) {
+        (Some(Value::String(_)), _) => None,
+        (Some(_), _) => Some("the flow runs over another transport".to_string()),
+        (_, Some(name)) => Some(format!("the flow runs over {}", name.to_uppercase())),
         _ => workload.is_messages().then(|| format!("`{kind}` runs over UDP")),
     };
     let tcp = match over {
@@ -221,39 +225,27 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
         Some(over) => return Err(ConfigError::new(at, shown(&written.tcp), format!("nothing: {over}"))),
         None => cat.normalise(Kind::Tcp, &written.tcp, &at)?,
     };
-    let tfrc = written.tfrc.map(|t| paced(&t, Kind::Tfrc, &workload, cat, path)).transpose()?;
-    let udt = written.udt.map(|t| paced(&t, Kind::Udt, &workload, cat, path)).transpose()?;
+    let mut rate = Map::new();
+    for (row, table) in table::ROWS.iter().filter_map(|row| Some((row, written.rate.get(row.name)?))) {
+        rate.insert(row.name.into(), paced(table, row, &workload, cat, path)?);
+    }
     let Flow { from, to, count, dscp, queue_delay_limits, lifetime, host_queue, transport, .. } = written;
     let start = Some(start);
-    Ok(Flow {
-        from,
-        to,
-        count,
-        start,
-        dscp,
-        queue_delay_limits,
-        lifetime,
-        host_queue,
-        workload,
-        transport,
-        tcp,
-        tfrc,
-        udt,
-    })
+    Ok(Flow { from, to, count, start, dscp, queue_delay_limits, lifetime, host_queue, workload, transport, tcp, rate })
 }
 
 /// The parameters of a rate-based transport, if the workload can run over it.
 fn paced(
     written: &Value,
-    kind: Kind,
+    row: &'static RateRow,
     workload: &WorkloadParams,
     cat: &dyn Catalogue,
     path: &str,
 ) -> Result<Value, ConfigError> {
     let refuse = |key: &str, found: &str, expected: &str| {
-        Err(ConfigError::new(format!("{path}.workload.{key}"), format!("{found} over {}", kind.word()), expected))
+        Err(ConfigError::new(format!("{path}.workload.{key}"), format!("{found} over {}", row.name), expected))
     };
-    let is_reliable = kind == Kind::Udt;
+    let is_reliable = row.build.is_reliable();
     match workload {
         WorkloadParams::Page(_) | WorkloadParams::Web(_) if is_reliable => {}
         WorkloadParams::Bulk(b)
@@ -272,9 +264,9 @@ fn paced(
         }
         _ => {}
     }
-    let at = format!("{path}.{}", kind.word());
+    let at = format!("{path}.{}", row.name);
     object(written, &at, "a table such as { preset = \"..\" }")?;
-    cat.normalise(kind, written, &at)
+    cat.normalise(Kind::Rate(row.name), written, &at)
 }
 
 /// Splits a table into the name under `key` and everything else.

@@ -2,11 +2,10 @@
 
 use super::catalogue::{Catalogue, Kind, Row};
 use crosswind_base::ConfigError;
-use crosswind_base::registry::Preset;
 use crosswind_net::registry;
+use crosswind_transport::rate::protocol::RateRow;
+use crosswind_transport::rate::table;
 use crosswind_transport::tcp::{TcpParams, preset as tcp};
-use crosswind_transport::tfrc::{TfrcParams, preset as tfrc};
-use crosswind_transport::udt::{UdtParams, params as udt};
 use schemars::schema_for;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -22,22 +21,33 @@ fn of_net(kind: Kind) -> Option<registry::Kind> {
         Kind::Loss => Some(registry::Kind::Loss),
         Kind::Meter => Some(registry::Kind::Meter),
         Kind::Delayer => Some(registry::Kind::Delayer),
-        Kind::Tcp | Kind::Tfrc | Kind::Udt => None,
+        Kind::Tcp | Kind::Rate(_) => None,
     }
 }
 
-/// The presets of a protocol as a scenario chooses from them.
-fn presets<P>(of: &[Preset<P>], schema: fn() -> schemars::Schema) -> Vec<Row> {
-    of.iter().map(|p| Row { name: p.name, title: p.title.to_string(), schema: schema().to_value() }).collect()
+/// A preset as a scenario chooses from them.
+fn preset(name: &'static str, title: &str, schema: schemars::Schema) -> Row {
+    Row { name, title: title.to_string(), schema: schema.to_value() }
+}
+
+/// The presets of a transport that sends at a rate.
+fn presets(row: &RateRow) -> Vec<Row> {
+    let all = (row.build.presets)();
+    all.iter().filter_map(|p| Some(preset(p.name, p.title, row.schema()?))).collect()
+}
+
+fn plain(params: impl Serialize) -> Value {
+    serde_json::to_value(params).expect("parameters are plain data with text keys")
+}
+
+fn row_of(name: &str) -> &'static RateRow {
+    table::find(name).expect("kinds of rate-based transports have the names of rows")
 }
 
 /// The parameters of a protocol, with the name of the preset that they began from. Parameters leave out what is as in a type's
 /// default; where the preset is not, what was written has to stay, or reading them again would bring the preset's back.
-fn named<P: Serialize>(params: P, value: &Value, default: &str, preset: fn(&str) -> Option<P>) -> Value {
-    let keys = |p: &P| match serde_json::to_value(p).expect("parameters are plain data with text keys") {
-        Value::Object(keys) => keys,
-        _ => Map::new(),
-    };
+fn named(params: Value, value: &Value, default: &str, preset: impl Fn(&str) -> Option<Value>) -> Value {
+    let keys = |p: &Value| p.as_object().cloned().unwrap_or_default();
     let name = value.get("preset").cloned().unwrap_or_else(|| default.into());
     let base = name.as_str().and_then(preset).as_ref().map(keys).unwrap_or_default();
     let mut full = Map::new();
@@ -57,18 +67,27 @@ impl Catalogue for Registries {
         let row = |r: &registry::Row| Some(Row { name: r.name, title: r.title(), schema: r.schema()?.to_value() });
         match of_net(kind) {
             Some(kind) => rows(kind).filter_map(row).collect(),
-            None if kind == Kind::Udt => presets(udt::PRESETS, || schema_for!(UdtParams)),
-            None if kind == Kind::Tfrc => presets(tfrc::PRESETS, || schema_for!(TfrcParams)),
-            None => presets(tcp::PRESETS, || schema_for!(TcpParams)),
+            None => match kind {
+                Kind::Rate(name) => presets(row_of(name)),
+                _ => tcp::PRESETS.iter().map(|p| preset(p.name, p.title, schema_for!(TcpParams))).collect(),
+            },
         }
     }
 
     fn normalise(&self, kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigError> {
         match (of_net(kind), kind) {
             (Some(kind), _) => registry::normalise(kind, value, path),
-            (None, Kind::Tfrc) => Ok(named(tfrc::read(value, path)?, value, tfrc::PRESETS[0].name, tfrc::preset)),
-            (None, Kind::Udt) => Ok(named(udt::read(value, path)?, value, udt::PRESETS[0].name, udt::preset)),
-            (None, _) => Ok(named(tcp::read(value, path)?, value, tcp::PRESETS[0].name, tcp::preset)),
+            (None, Kind::Rate(name)) => {
+                let row = &row_of(name).build;
+                let params = row.read(value, path, None)?;
+                let all = (row.presets)();
+                let preset = |name: &str| all.iter().find(|p| p.name == name).map(|p| p.params.clone());
+                Ok(named(params.value(), value, all[0].name, preset))
+            }
+            (None, _) => {
+                let preset = |name: &str| tcp::preset(name).map(plain);
+                Ok(named(plain(tcp::read(value, path)?), value, tcp::PRESETS[0].name, preset))
+            }
         }
     }
 }

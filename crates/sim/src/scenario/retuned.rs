@@ -9,11 +9,12 @@ use super::transport::{Chosen, TransportPlan};
 use super::types::Flow;
 use super::workloads::{self, WorkloadParams};
 use crosswind_base::units::show_dur;
-use crosswind_base::{ConfigError, Dur, Time, config};
+use crosswind_base::{ConfigError, Dur, Setting, Time, config};
 use crosswind_net::params::merge;
-use crosswind_transport::rate::tuning::{TFRC_KEYS, Tuning, UDT_KEYS};
+use crosswind_transport::rate::protocol::RateRow;
+use crosswind_transport::rate::table as rate;
+use crosswind_transport::tcp;
 use crosswind_transport::tcp::TcpParams;
-use crosswind_transport::{tcp, tfrc, udt};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
@@ -40,7 +41,7 @@ impl<'p> Present<'p> {
     pub fn of(group: &'p GroupPlan, written: &Flow) -> Present<'p> {
         let (tcp, paced) = match Chosen::of(written) {
             Chosen::Tcp(v) => (keys(&v), Keys::new()),
-            Chosen::Tfrc(v) | Chosen::Udt(v) => (Keys::new(), keys(&v)),
+            Chosen::Rate(_, v) => (Keys::new(), keys(&v)),
             _ => (Keys::new(), Keys::new()),
         };
         let (workload, has_lifetime) = (group.workload.clone(), group.lifetime.is_some());
@@ -53,9 +54,9 @@ impl<'p> Present<'p> {
         if let Some(new) = rest.shift_remove("tcp") {
             out.tcp = Some(self.tcp(at, table(&new, "tcp")?)?);
         }
-        for key in ["tfrc", "udt"] {
-            if let Some(new) = rest.shift_remove(key) {
-                out.paced = Some(self.paced(key, table(&new, key)?)?);
+        for row in rate::ROWS {
+            if let Some(new) = rest.shift_remove(row.name) {
+                out.paced = Some(self.paced(row, table(&new, row.name)?)?);
             }
         }
         if let Some(new) = rest.shift_remove("dscp") {
@@ -121,24 +122,18 @@ impl<'p> Present<'p> {
         }
     }
 
-    fn paced(&mut self, key: &str, set: &Keys) -> Result<Tuning, ConfigError> {
-        let valid = match (key, &self.group.transport) {
-            ("tfrc", TransportPlan::Tfrc(_)) => TFRC_KEYS,
-            ("udt", TransportPlan::Udt(_)) => UDT_KEYS,
-            _ => {
-                return Err(ConfigError::new(key, format!("parameters of {key}"), "those of the flow's own transport"));
-            }
-        };
+    fn paced(&mut self, row: &RateRow, set: &Keys) -> Result<Setting, ConfigError> {
+        let key = row.name;
+        if !matches!(&self.group.transport, TransportPlan::Rate(p) if p.name() == key) {
+            return Err(ConfigError::new(key, format!("parameters of {key}"), "those of the flow's own transport"));
+        }
+        let valid = row.build.live_keys;
         if let Some(wrong) = set.keys().find(|k| !valid.contains(&k.as_str())) {
             let path = format!("{key}.{wrong}");
             return Err(ConfigError::unknown(path, wrong, "a key that can change while it runs", valid));
         }
         merge(&mut self.paced, set);
-        let value = Value::Object(self.paced.clone());
-        Ok(match valid == TFRC_KEYS {
-            true => Tuning::Tfrc(Arc::new(tfrc::preset::read(&value, key)?)),
-            false => Tuning::Udt(Arc::new(udt::params::read(&value, key)?)),
-        })
+        row.build.setting(&Value::Object(self.paced.clone()), key)
     }
 }
 

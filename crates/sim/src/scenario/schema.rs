@@ -5,6 +5,7 @@ use super::catalogue::{Catalogue, Kind, Row};
 use super::types::Scenario;
 use crosswind_net::link::delayer::KEYS;
 use crosswind_net::profile::PROFILES;
+use crosswind_transport::rate::table;
 use crosswind_transport::tcp::preset::FORMER_KEYS;
 use schemars::schema_for;
 use serde_json::{Map, Value, json};
@@ -23,8 +24,10 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     let losses = rows(cat, Kind::Loss, &mut defs);
     let meters = rows(cat, Kind::Meter, &mut defs);
     let presets = rows(cat, Kind::Tcp, &mut defs);
-    let tfrc = rows(cat, Kind::Tfrc, &mut defs);
-    let udt = rows(cat, Kind::Udt, &mut defs);
+    for row in table::ROWS {
+        let presets = rows(cat, Kind::Rate(row.name), &mut defs);
+        defs.insert(row.name.into(), preset_table(&presets));
+    }
     let delayers = rows(cat, Kind::Delayer, &mut defs);
     for (key, name) in KEYS {
         let Some(row) = delayers.iter().find(|r| r.name == name) else { continue };
@@ -48,9 +51,13 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
     defs.insert("loss".into(), named(&losses, None));
     defs.insert("meter".into(), named(&meters, None));
     defs.insert("tcp".into(), tcp_table(&presets));
-    defs.insert("tfrc".into(), preset_table(&tfrc));
-    defs.insert("udt".into(), preset_table(&udt));
     defs.insert("transport".into(), transport());
+    if let Some(flow) = defs.get_mut("Flow").and_then(|f| f["properties"].as_object_mut()) {
+        for row in table::ROWS {
+            let reference = format!("#/$defs/{}", row.name);
+            flow.insert(row.name.into(), json!({"description": row.build.key, "$ref": reference}));
+        }
+    }
     if let Some(links) = root.pointer_mut("/properties/link") {
         // One link alone may be the bare name of a profile.
         let tables = links.take();
@@ -65,7 +72,7 @@ pub fn json_schema(cat: &dyn Catalogue) -> Value {
 
 /// The transport of a flow: its name, or a table with its name and its parameters.
 fn transport() -> Value {
-    let names = super::transport::NAMES;
+    let names = super::transport::names();
     let table = json!({"type": "object", "properties": {"type": {"type": "string"}}, "required": ["type"]});
     json!({"anyOf": [{"enum": names}, {"anyOf": super::stacks::tables()}, table]})
 }

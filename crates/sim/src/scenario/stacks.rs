@@ -24,8 +24,7 @@ fn built_in(_: &str) -> Option<Read> {
 fn read(name: &str, keys: &Value, path: &str) -> Result<(Value, Maker), ConfigError> {
     let Some(read) = built_in(name) else {
         let found = format!("`{name}`, which this build does not have");
-        let hint = "`make stacks` builds one (or `maturin develop --release --features stacks`); without it flows run over tcp, \
-                    udp, tfrc and udt";
+        let hint = "`make stacks` builds one (or `maturin develop --release --features stacks`); without it the other transports remain";
         return Err(ConfigError::new(format!("{path}.type"), found, "a build that has real stacks").hint(hint));
     };
     read(keys, path)

@@ -1,5 +1,5 @@
-//! What carries the data of a flow: `transport = { type = "..", .. }`. The keys `tcp`, `tfrc` and `udt` say the same, each for its
-//! own transport, and without any of them the workload decides.
+//! What carries the data of a flow: `transport = { type = "..", .. }`. A key with the name of a transport that has parameters says the
+//! same, and without any of them the workload decides.
 
 use super::catalogue::{object, shown};
 use super::stacks;
@@ -8,24 +8,42 @@ use super::workloads::WorkloadParams;
 use crosswind_base::packet::Life;
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, config};
+use crosswind_transport::rate::protocol::{Parameters, RateRow};
+use crosswind_transport::rate::table;
 use crosswind_transport::stack::Maker;
 use crosswind_transport::tcp::{self, TcpParams};
-use crosswind_transport::tfrc::{self, TfrcParams};
-use crosswind_transport::udt::{self, UdtParams};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
 /// The transports that are built in, as `type` wants them. Programs may bring others.
-pub const NAMES: [&str; 4] = ["tcp", "udp", "tfrc", "udt"];
+pub fn names() -> Vec<&'static str> {
+    ["tcp", "udp"].into_iter().chain(table::ROWS.iter().map(|r| r.name)).collect()
+}
+
+/// Those of them that bring all data in order.
+fn reliable() -> Vec<&'static str> {
+    ["tcp"].into_iter().chain(table::ROWS.iter().filter(|r| r.build.is_reliable()).map(|r| r.name)).collect()
+}
+
+/// Takes the tables of transports that send at a rate out of the keys of a flow.
+pub(super) fn taken_out(keys: &mut Map<String, Value>) -> Map<String, Value> {
+    let mut out = Map::new();
+    for row in table::ROWS {
+        if let Some(table) = keys.shift_remove(row.name).filter(|t| !t.is_null()) {
+            out.insert(row.name.into(), table);
+        }
+    }
+    out
+}
 
 /// A transport as a scenario has it, with its normalised parameters.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone)]
 pub(super) enum Chosen {
     Tcp(Value),
     Udp,
-    Tfrc(Value),
-    Udt(Value),
+    /// One that sends at a rate.
+    Rate(&'static RateRow, Value),
     /// A real stack that is built in.
     Stack(&'static str, Value),
     /// One that a program brings, by its name, with the parameters as they are written.
@@ -35,9 +53,10 @@ pub(super) enum Chosen {
 impl Chosen {
     /// The transport of a flow whose keys have been read.
     pub fn of(f: &Flow) -> Chosen {
-        match (&f.transport, &f.tfrc, &f.udt) {
-            (Some(Value::String(s)), ..) if s == "tcp" => Chosen::Tcp(f.tcp.clone()),
-            (Some(table), ..) => {
+        let rate = table::ROWS.iter().find_map(|row| Some((row, f.rate.get(row.name)?)));
+        match (&f.transport, rate) {
+            (Some(Value::String(s)), _) if s == "tcp" => Chosen::Tcp(f.tcp.clone()),
+            (Some(table), _) => {
                 let mut keys = table.as_object().cloned().unwrap_or_default();
                 let name = keys.shift_remove("type").and_then(|t| t.as_str().map(String::from)).unwrap_or_default();
                 match stacks::known(&name) {
@@ -45,8 +64,7 @@ impl Chosen {
                     None => Chosen::Brought(name, Value::Object(keys)),
                 }
             }
-            (_, Some(tfrc), _) => Chosen::Tfrc(tfrc.clone()),
-            (_, _, Some(udt)) => Chosen::Udt(udt.clone()),
+            (None, Some((row, keys))) => Chosen::Rate(row, keys.clone()),
             _ if f.workload.is_messages() => Chosen::Udp,
             _ => Chosen::Tcp(f.tcp.clone()),
         }
@@ -56,6 +74,10 @@ impl Chosen {
         matches!(self, Chosen::Tcp(_))
     }
 
+    pub fn is_udp(&self) -> bool {
+        matches!(self, Chosen::Udp)
+    }
+
     pub fn is_stack(&self) -> bool {
         matches!(self, Chosen::Stack(..))
     }
@@ -63,30 +85,14 @@ impl Chosen {
     /// Its parameters as types, for the flows of one group.
     pub fn read(&self, group: &str, f: &Flow) -> Result<TransportPlan, ConfigError> {
         let at = |key: &str| format!("flow.{group}.{key}");
-        let payload = f.workload.payload().map(|p| p.0);
-        let with = |headers: u16| payload.map(|p| Size(p + u64::from(headers)));
         match self {
             Chosen::Tcp(keys) => Ok(TransportPlan::Tcp(Arc::new(tcp::preset::read(keys, &at("tcp"))?))),
             Chosen::Udp => Ok(TransportPlan::Udp),
-            Chosen::Tfrc(keys) => {
-                let path = at("tfrc");
-                let mut params = tfrc::preset::read(keys, &path)?;
-                if let Some(size) = with(tfrc::DATA_HEADERS_BYTES) {
-                    params.packet_size = size;
-                    params.check(&path)?;
-                }
-                has_room(params.packet_size, f, &path)?;
-                Ok(TransportPlan::Tfrc(Arc::new(params)))
-            }
-            Chosen::Udt(keys) => {
-                let path = at("udt");
-                let mut params = udt::params::read(keys, &path)?;
-                if let Some(size) = with(udt::DATA_HEADERS_BYTES) {
-                    params.packet_size = size;
-                    params.check(&path)?;
-                }
-                has_room(params.packet_size, f, &path)?;
-                Ok(TransportPlan::Udt(Arc::new(params)))
+            Chosen::Rate(row, keys) => {
+                let path = at(row.name);
+                let params = row.build.read(keys, &path, f.workload.payload())?;
+                has_room(params.packet_size(), f, &path)?;
+                Ok(TransportPlan::Rate(params))
             }
             Chosen::Stack(name, keys) => {
                 let maker = stacks::maker(name, keys, &at("transport"))?;
@@ -116,8 +122,8 @@ fn has_room(packet: Size, f: &Flow, path: &str) -> Result<(), ConfigError> {
 pub enum TransportPlan {
     Tcp(Arc<TcpParams>),
     Udp,
-    Tfrc(Arc<TfrcParams>),
-    Udt(Arc<UdtParams>),
+    /// One that sends at a rate.
+    Rate(Arc<dyn Parameters>),
     Stack(StackPlan),
     Brought(BroughtPlan),
 }
@@ -170,7 +176,25 @@ impl TransportPlan {
 
     /// Whether it sends at a rate of its own: packets of one size, which it makes of what it is given.
     pub fn has_rate(&self) -> bool {
-        matches!(self, TransportPlan::Tfrc(_) | TransportPlan::Udt(_))
+        matches!(self, TransportPlan::Rate(_))
+    }
+}
+
+/// The name of a transport and its parameters, of a table or a name alone.
+fn name_and_keys(written: Value, at: &str) -> Result<(String, Map<String, Value>), ConfigError> {
+    let table = match written {
+        Value::String(name) => return Ok((name, Map::new())),
+        table => table,
+    };
+    let expected = "a name, or a table such as { type = \"udt\", packet_size = \"1500 B\" }";
+    let mut keys = object(&table, at, expected)?.clone();
+    let found = keys.shift_remove("type").unwrap_or(Value::Null);
+    match found.as_str() {
+        Some(name) => Ok((name.to_string(), keys)),
+        None => {
+            let expected = format!("the transport: one of {}", names().join(", "));
+            Err(ConfigError::new(format!("{at}.type"), shown(&found), expected))
+        }
     }
 }
 
@@ -183,23 +207,11 @@ pub(super) fn spelled<S>(
     brought: &[&str],
 ) -> Result<Flow<S, Value>, ConfigError> {
     let at = format!("{path}.transport");
-    let (name, keys) = match written.transport.take() {
-        None => return Ok(written),
-        Some(Value::String(name)) => (name, Map::new()),
-        Some(table) => {
-            let mut keys =
-                object(&table, &at, "a name, or a table such as { type = \"udt\", packet_size = \"1500 B\" }")?.clone();
-            let found = keys.shift_remove("type").unwrap_or(Value::Null);
-            let Some(name) = found.as_str() else {
-                let expected = format!("the transport: one of {}", NAMES.join(", "));
-                return Err(ConfigError::new(format!("{at}.type"), shown(&found), expected));
-            };
-            (name.to_string(), keys)
-        }
-    };
+    let Some(transport) = written.transport.take() else { return Ok(written) };
+    let (name, keys) = name_and_keys(transport, &at)?;
     let has_tcp = written.tcp.as_object().is_none_or(|t| !t.is_empty());
-    let others = [("tcp", has_tcp), ("tfrc", written.tfrc.is_some()), ("udt", written.udt.is_some())];
-    if let Some((other, _)) = others.iter().find(|(key, is_there)| *is_there && (*key != name || !keys.is_empty())) {
+    let mut others = has_tcp.then_some("tcp").into_iter().chain(written.rate.keys().map(String::as_str));
+    if let Some(other) = others.find(|key| *key != name || !keys.is_empty()) {
         let found = format!("`transport` beside `{other}`");
         return Err(ConfigError::new(at, found, "the transport and its parameters in one place"));
     }
@@ -214,7 +226,11 @@ pub(super) fn spelled<S>(
             written.transport = workload.is_messages().then(|| Value::from("tcp"));
         }
         "udp" if !workload.is_messages() => {
-            return Err(ConfigError::new(at, "`udp`", "a reliable transport: one of tcp, udt"));
+            return Err(ConfigError::new(
+                at,
+                "`udp`",
+                format!("a reliable transport: one of {}", reliable().join(", ")),
+            ));
         }
         "udp" => {
             if let Some(key) = keys.keys().next() {
@@ -225,9 +241,11 @@ pub(super) fn spelled<S>(
                 ));
             }
         }
-        "tfrc" if !keys.is_empty() || written.tfrc.is_none() => written.tfrc = Some(Value::Object(keys)),
-        "udt" if !keys.is_empty() || written.udt.is_none() => written.udt = Some(Value::Object(keys)),
-        "tfrc" | "udt" => {}
+        rate if table::find(rate).is_some() => {
+            if !keys.is_empty() || written.rate.is_empty() {
+                written.rate.insert(name, Value::Object(keys));
+            }
+        }
         other if stacks::KNOWN.contains(&other) => {
             written.transport = Some(stacks::normalised(other, &keys, workload, &at)?);
         }
@@ -238,7 +256,7 @@ pub(super) fn spelled<S>(
             written.transport = Some(Value::Object(table));
         }
         other => {
-            let names: Vec<&str> = NAMES.iter().copied().chain(stacks::KNOWN).chain(brought.iter().copied()).collect();
+            let names: Vec<&str> = names().into_iter().chain(stacks::KNOWN).chain(brought.iter().copied()).collect();
             return Err(ConfigError::unknown(format!("{at}.type"), other, "a transport", &names));
         }
     }

@@ -207,8 +207,8 @@ pub struct Flow<S = StartRule, W = WorkloadParams> {
     pub host_queue: Option<HostQueueParams>,
     /// What the application does.
     pub workload: W,
-    /// What carries the data: a name, or a table whose `type` is one of tcp, udp, tfrc, udt, with its parameters. Left out: TCP, or
-    /// UDP for workloads that send messages. The keys `tcp`, `tfrc` and `udt` are other ways to say the same.
+    /// What carries the data: a name, or a table with its `type` and its parameters. Left out: TCP, or UDP for workloads that send
+    /// messages. A key with the name of a transport that has parameters (`tcp`, `udt`..) is another way to say the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(schema_with = "transport_reference")]
     pub transport: Option<Value>,
@@ -216,14 +216,11 @@ pub struct Flow<S = StartRule, W = WorkloadParams> {
     #[serde(default = "empty_object")]
     #[schemars(schema_with = "tcp_reference")]
     pub tcp: Value,
-    /// TFRC instead of TCP or bare UDP: a preset and what differs from it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "tfrc_reference")]
-    pub tfrc: Option<Value>,
-    /// UDT or SABUL instead: a preset and what differs from it.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(schema_with = "udt_reference")]
-    pub udt: Option<Value>,
+    /// Of a transport that sends at a rate: its parameters, under the key of its own. What reads a flow takes such keys out before
+    /// the others are read, so that the table of transports alone lists them.
+    #[serde(flatten, skip_deserializing)]
+    #[schemars(skip)]
+    pub rate: Map<String, Value>,
 }
 
 fn is_default_treatment(d: &Dscp) -> bool {
@@ -238,14 +235,6 @@ fn tcp_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
 
 fn transport_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
     schemars::json_schema!({"$ref": "#/$defs/transport"})
-}
-
-fn udt_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({"$ref": "#/$defs/udt"})
-}
-
-fn tfrc_reference(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
-    schemars::json_schema!({"$ref": "#/$defs/tfrc"})
 }
 
 /// What is recorded beyond the summary tables.

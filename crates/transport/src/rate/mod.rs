@@ -1,19 +1,19 @@
 //! What the transports share that send at a rate instead of keeping a window: the traits that their two ends have, what the
 //! application has given them to send, and time stamps as they stand in packets.
 //!
-//! One file each: [`crate::tfrc`], [`crate::udt`].
+//! One row each in [`table`].
 
 pub mod clock;
+pub mod protocol;
 pub mod supply;
-pub mod tuning;
+pub mod table;
 
 pub use clock::{interval, since_stamp, span_us, stamp_us};
 pub use supply::{Piece, Supply};
-pub use tuning::Tuning;
 
 use crate::tcp::io::Io;
 use crosswind_base::packet::Ext;
-use crosswind_base::{Metrics, Packet, Time};
+use crosswind_base::{Metrics, Packet, Setting, Time};
 
 /// The end that sends data.
 pub trait Sender {
@@ -33,8 +33,8 @@ pub trait Sender {
     fn sample(&self, out: &mut dyn FnMut(&'static str, f64));
     /// Totals at the end of a run.
     fn report(&self, out: &mut dyn Metrics);
-    /// Other parameters, of those that may change.
-    fn retune(&mut self, new: &Tuning);
+    /// Other parameters of this transport, of those that may change: an `Arc` of its own.
+    fn retune(&mut self, new: &Setting);
 }
 
 /// The end that receives data.
@@ -44,8 +44,8 @@ pub trait Receiver {
     fn next_wake(&self) -> Option<Time>;
     fn sample(&self, out: &mut dyn FnMut(&'static str, f64));
     fn report(&self, out: &mut dyn Metrics);
-    /// Other parameters, of those that may change.
-    fn retune(&mut self, new: &Tuning);
+    /// Other parameters of this transport, of those that may change: an `Arc` of its own.
+    fn retune(&mut self, new: &Setting);
     /// Bytes that have arrived in order. `None`: what is lost does not come again.
     fn delivered(&self) -> Option<u64> {
         None

@@ -40,6 +40,7 @@ pub mod ns2;
 pub mod packet;
 pub mod params;
 pub mod preset;
+pub mod protocol;
 pub mod receiver;
 pub mod sender;
 

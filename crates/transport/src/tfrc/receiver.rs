@@ -5,9 +5,9 @@ use super::history::LossHistory;
 use super::losses::{Arrived, Known, Losses};
 use super::packet::{Data, Feedback, is_later_round};
 use super::params::{EventClock, FeedbackClock, FirstInterval, Notice, TfrcParams};
-use crate::rate::{self, Tuning};
+use crate::rate;
 use crate::tcp::io::Io;
-use crosswind_base::{Dur, Ecn, EventKind, Metrics, Packet, Time};
+use crosswind_base::{Dur, Ecn, EventKind, Metrics, Packet, Setting, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -321,12 +321,11 @@ impl rate::Receiver for Receiver {
         out("loss_event_ratio", self.p);
     }
 
-    fn retune(&mut self, new: &Tuning) {
-        if let Tuning::Tfrc(params) = new {
-            self.formula = Formula::new(params);
-            self.history.retune(params);
-            self.params = params.clone();
-        }
+    fn retune(&mut self, new: &Setting) {
+        let params: Arc<TfrcParams> = new.get();
+        self.formula = Formula::new(&params);
+        self.history.retune(&params);
+        self.params = params;
     }
 
     fn report(&self, out: &mut dyn Metrics) {

@@ -6,10 +6,10 @@ use super::ns2::Ns2;
 use super::packet::DATA_HEADERS_BYTES;
 use super::packet::{Data, Feedback, stamp};
 use super::params::{InitialWindow, MinimumRate, RateLaw, TfrcParams, TimeoutTerm};
-use crate::rate::{self, Piece, Supply, Tuning};
+use crate::rate::{self, Piece, Supply};
 use crate::tcp::io::Io;
 use crosswind_base::packet::Ext;
-use crosswind_base::{Dur, Ecn, EventKind, Histogram, Metrics, Packet, Time};
+use crosswind_base::{Dur, Ecn, EventKind, Histogram, Metrics, Packet, Setting, Time};
 use std::sync::Arc;
 
 #[derive(Clone, Debug)]
@@ -343,11 +343,10 @@ impl rate::Sender for Sender {
         }
     }
 
-    fn retune(&mut self, new: &Tuning) {
-        if let Tuning::Tfrc(params) = new {
-            self.formula = Formula::new(params);
-            self.params = params.clone();
-        }
+    fn retune(&mut self, new: &Setting) {
+        let params: Arc<TfrcParams> = new.get();
+        self.formula = Formula::new(&params);
+        self.params = params;
     }
 
     fn report(&self, out: &mut dyn Metrics) {

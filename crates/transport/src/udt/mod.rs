@@ -33,6 +33,7 @@ pub mod arrivals;
 pub mod law;
 pub mod packet;
 pub mod params;
+pub mod protocol;
 pub mod ranges;
 pub mod receiver;
 pub mod sender;

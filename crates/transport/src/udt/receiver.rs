@@ -4,10 +4,10 @@ use super::arrivals::{Arrivals, smoothed};
 use super::packet::{Ack, control};
 use super::params::{Again, Increase, UdtParams};
 use super::ranges::{self, Ranges};
-use crate::rate::{self, Tuning};
+use crate::rate;
 use crate::tcp::io::Io;
 use crosswind_base::packet::{Datagram, Ext, SackList};
-use crosswind_base::{Dur, Metrics, Packet, Time};
+use crosswind_base::{Dur, Metrics, Packet, Setting, Time};
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
@@ -280,10 +280,8 @@ impl rate::Receiver for Receiver {
         Some(self.delivered_bytes)
     }
 
-    fn retune(&mut self, new: &Tuning) {
-        if let Tuning::Udt(params) = new {
-            self.params = params.clone();
-        }
+    fn retune(&mut self, new: &Setting) {
+        self.params = new.get();
     }
 
     fn report(&self, out: &mut dyn Metrics) {

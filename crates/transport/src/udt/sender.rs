@@ -5,10 +5,10 @@ use super::law::{Answer, Law};
 use super::packet::{Ack, DATA_HEADERS_BYTES, control};
 use super::params::{Increase, Raise, UdtParams};
 use super::ranges::Ranges;
-use crate::rate::{self, Supply, Tuning};
+use crate::rate::{self, Supply};
 use crate::tcp::io::Io;
 use crosswind_base::packet::{Datagram, Ext, Proto};
-use crosswind_base::{Dur, EventKind, Histogram, Metrics, Packet, Rng, Time};
+use crosswind_base::{Dur, EventKind, Histogram, Metrics, Packet, Rng, Setting, Time};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -310,10 +310,8 @@ impl rate::Sender for Sender {
         }
     }
 
-    fn retune(&mut self, new: &Tuning) {
-        if let Tuning::Udt(params) = new {
-            self.params = params.clone();
-        }
+    fn retune(&mut self, new: &Setting) {
+        self.params = new.get();
     }
 
     fn report(&self, out: &mut dyn Metrics) {

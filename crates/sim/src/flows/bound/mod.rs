@@ -1,6 +1,5 @@
 //! The transports bound to the world: one file each, an `impl` of [`super::transport::Transport`].
 
-pub mod paced;
 pub mod rate;
 pub mod stack;
 pub mod tcp;

@@ -1,19 +1,41 @@
-//! The transports that send at a rate (TFRC, UDT) bound to the world. An end has a sending half, a receiving half, or both: a
+//! The transports that send at a rate bound to the world. An end has a sending half, a receiving half, or both: a
 //! transfer one way needs one at each end, a request and its answer both.
 
-use crate::flows::arrivals::Arrivals;
+use crate::flows::arrivals::{Arrivals, Heard};
+use crate::flows::endpoint::FlowEnd;
+use crate::flows::ends::Ends;
 use crate::flows::own::Own;
-use crate::flows::port::{EndIo, Milestone};
+use crate::flows::port::{EndIo, Milestone, Setup};
 use crate::flows::stream::{Stream, Wrote};
 use crate::flows::transport::Transport;
 use crate::flows::workload::App;
-use crate::scenario::OfFlow;
+use crate::scenario::{GroupPlan, OfFlow, WorkloadParams};
 use crosswind_base::packet::{Datagram, Ext};
 use crosswind_base::probe::header_bits;
 use crosswind_base::{EventKind, Metrics, Packet, Time, Vantage};
+use crosswind_transport::rate::protocol::{Form, Parameters};
 use crosswind_transport::rate::supply::BUFFER_BYTES;
 use crosswind_transport::rate::{Receiver, Sender};
 use crosswind_transport::tcp::Io;
+use std::sync::Arc;
+
+/// Makes the ends of flows over such a transport.
+pub struct RateEnds(pub Arc<dyn Parameters>);
+
+impl Ends for RateEnds {
+    /// Where data goes one way, one end has the sending half and the other the receiving one.
+    fn end(&self, app: App, s: &Setup, group: &GroupPlan, own: &Own<'_>) -> FlowEnd {
+        let both_ways = matches!(group.workload, WorkloadParams::Page(_));
+        let half = |of: Vantage| both_ways || s.seen == of;
+        let form = if group.workload.payload().is_some() { Form::Messages } else { Form::Written };
+        let way = if s.seen == Vantage::Sender { "" } else { "/reverse" };
+        let name = self.0.name();
+        let rng = || own.streams.named(&format!("flow/{}/{name}{way}", own.flow));
+        let tx = half(Vantage::Sender).then(|| self.0.sender(form, rng()));
+        let rx = half(Vantage::Receiver).then(|| self.0.receiver());
+        FlowEnd::other(Rate::new(name, s.seen, tx, rx), app, s, Heard::at(s.seen, None))
+    }
+}
 
 /// One end.
 pub struct Rate {

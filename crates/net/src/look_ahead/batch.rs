@@ -6,7 +6,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// One of them. At one instant the links come in the order of their numbers, and each link keeps its own order.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(in crate::egress) struct Arrival {
+pub(super) struct Arrival {
     pub at: Time,
     link: u32,
     id: u32,
@@ -29,7 +29,7 @@ const NEAR: usize = 8;
 
 /// Links of equal delay forward their packets almost in order: those stand in a ring. The others, from links much shorter
 /// than the rest and late ones on a link that reorders, stand in a heap.
-pub(in crate::egress) struct Batch {
+pub(super) struct Batch {
     ring: VecDeque<Arrival>,
     heap: BinaryHeap<Reverse<Key>>,
     pushed: u64,

@@ -1,14 +1,14 @@
 //! Packets that were forwarded before their time, until they have reached the far end.
 
-use super::super::flight::InFlight;
-use super::super::stats::NotYet;
+use crate::egress::flight::InFlight;
+use crate::egress::stats::NotYet;
 use crosswind_base::Time;
 use std::collections::VecDeque;
 
 /// In the order of transmission: how many had been transmitted when somebody looked last, and what the others add to the
 /// counters.
 #[derive(Default)]
-pub(in crate::egress) struct Remembered {
+pub(super) struct Remembered {
     ring: VecDeque<InFlight>,
     ended: usize,
     others: NotYet,
@@ -17,10 +17,6 @@ pub(in crate::egress) struct Remembered {
 impl Remembered {
     pub fn is_full(&self) -> bool {
         self.ring.len() == self.ring.capacity()
-    }
-
-    pub fn len(&self) -> usize {
-        self.ring.len()
     }
 
     pub fn all(&self) -> impl Iterator<Item = &InFlight> {
