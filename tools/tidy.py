@@ -72,11 +72,11 @@ ROOMS = (
         ("stats",),
         ("figures",),
         ("report",),
-        ("lessons",),
+        ("lessons", "emulate"),
         ("sweep", "suites"),
         ("reproduce",),
     ),
-    *(("bench", "emulate", "theory"), ("studio", "experiments"), ("__init__",), ("cli",), ("__main__",)),
+    *(("bench", "theory"), ("studio", "experiments"), ("__init__",), ("cli",), ("__main__",)),
 )
 # Rooms of crates, from the ground up: each imports from those before it only.
 RUST_ROOMS = {"sim": ("scenario", "flows", "engine", "results", "runs")}

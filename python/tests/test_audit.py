@@ -12,9 +12,10 @@ import crosswind as cw
 from crosswind.cli import main
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, InputError
 from crosswind.suites.clauses import audit as examined
-from crosswind.suites.clauses.audit import audit, scenarios
+from crosswind.suites.clauses.audit import scenarios
 from crosswind.suites.clauses.body import body_of
 from crosswind.suites.clauses.case import AuditCase, load
+from crosswind.suites.clauses.examine import audit
 from crosswind.suites.clauses.measure import OF_NETWORK, OF_STACKS, QUANTITIES
 from crosswind.suites.clauses.trace import Trace
 

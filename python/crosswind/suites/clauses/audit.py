@@ -1,4 +1,4 @@
-"""`audit`: one body before all cases that concern it."""
+"""One body before the cases that concern it, in virtual time: what is asked, how it is judged, what comes out."""
 
 from __future__ import annotations
 
@@ -102,23 +102,8 @@ def _named(b: Bound) -> str:
     return b.quantity if b.of == "each" else f"{b.of} {b.quantity}"
 
 
-def audit(
-    body: Subject,
-    *,
-    cases: Sequence[str] = (),
-    seed: int = 1,
-    workers: int | None = None,
-    progress: Listener | None = None,
-) -> Audit:
-    """Examines a congestion control with its TCP before clauses of RFCs 5681, 6298, 8985, 9406, 9438, 9937 and others.
-
-    `body`: as in `evaluate`: the name of a law or a preset, a `tcp` table or its text, a TOML file, a law of one's
-    own or the Python file that holds it; or a real stack, where the build has it: `quinn`, `noq-newreno`, `smoltcp`.
-    `cases`: ids, or the name of a document (`cubic`), all by default.
-    `seed` and `workers` are as in `run`; `progress` is told how many cases are done, and of how many.
-
-    Raises InputError for a body or a case that does not exist, and for a table that the engine refuses.
-    """
+def simulated(body: Subject, cases: Sequence[str], seed: int, workers: int | None, progress: Listener | None) -> Audit:
+    """All cases before a body that a simulation can hold; see `examine.audit`."""
     of = body_of(body)
     wanted = list(chosen(cases, load()))
     has = features(of)
