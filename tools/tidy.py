@@ -48,6 +48,8 @@ WINDOW_REQUESTS = {
     "sender/output.rs": 2,
     "sender/undo.rs": 3,
     "conn/recall.rs": 4,
+    # A QUIC connection: its first window, persistent congestion, another size of datagrams.
+    "crates/stacks/src/quic/law.rs": 3,
 }
 ARROWS = {
     "base": set(),

@@ -30,7 +30,7 @@ PACKET_BIT = 12_000
 #: From the worst to the best.
 VERDICTS = ("fail", "deviates", "inconclusive", "pass", "not applicable")
 #: What decides whether a clause concerns a body, by the last part of the key in a `tcp` table.
-FEATURES = ("law", "recovery", "reduction", "slow_start", "ecn", "timestamps", "frto", "tail_probe", "sack")
+FEATURES = ("law", "recovery", "reduction", "slow_start", "ecn", "timestamps", "frto", "tail_probe", "sack", "rto")
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,9 @@ def features(body: Body) -> dict[str, str]:
     flow = Scenario.from_dict({"name": "body", **short}).validate()["flow"]["body"]
     has = {"transport": str(body.transport["type"])}
     if body.is_stack:
-        law = str(flow["transport"]["congestion"])
+        of_ours = flow["transport"].get("law")
+        own = of_ours.get("law") if isinstance(of_ours, dict) else of_ours
+        law = str(own or flow["transport"]["congestion"])
         return {**has, "law": LAWS.get(law, law)}
     return {**has, **{key: str(value) for key, value in _leaves(flow["tcp"]) if key in FEATURES}}
 
@@ -171,7 +173,8 @@ def scenarios(case: AuditCase, of: Body) -> dict[str, Scenario]:
     laid = merged(case.scenario, {})
     body = laid["flow"]["body"] = dict(laid["flow"]["body"])
     # Messages run over TCP only where the transport is named.
-    body["transport"] = of.laid(body.pop("tcp", {}))
+    tcp, stack = body.pop("tcp", {}), body.pop("stack", {})
+    body["transport"] = {**of.laid(tcp), **(stack if of.is_stack else {})}
     out = {}
     for i, phase in enumerate(PHASES):
         base = Scenario.from_dict({"name": case.id, "title": case.title, **laid})
