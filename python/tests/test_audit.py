@@ -12,9 +12,10 @@ import crosswind as cw
 from crosswind.cli import main
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, InputError
 from crosswind.suites.clauses import audit as examined
-from crosswind.suites.clauses.audit import audit, scenarios
+from crosswind.suites.clauses.audit import scenarios
 from crosswind.suites.clauses.body import body_of
 from crosswind.suites.clauses.case import AuditCase, load
+from crosswind.suites.clauses.examine import audit
 from crosswind.suites.clauses.measure import OF_NETWORK, OF_STACKS, QUANTITIES
 from crosswind.suites.clauses.trace import Trace
 
@@ -134,8 +135,53 @@ def test_a_stack_is_examined_or_the_build_says_how_to_get_one() -> None:
         assert "make stacks" in str(e)
         return
     verdicts = {f.case.id: f.verdict for f in found.findings}
-    assert verdicts.pop("tail-loss") == verdicts.pop("quic-halves") == "not applicable"
-    assert set(verdicts.values()) == {"pass"}, verdicts
+    absent = {n for n, v in verdicts.items() if v == "not applicable"}
+    assert absent == {"tail-loss", "quic-halves", "quic-paced-grows"}
+    chosen = {f.case.id for f in found.findings if f.note.startswith("a choice")}
+    assert chosen == {"quic-probe-backoff", "quic-amplification"}
+    assert {v for n, v in verdicts.items() if n not in chosen | absent} == {"pass"}, verdicts
+
+
+def test_what_datagrams_tell_is_measured_as_it_is_said() -> None:
+    ms = 10**6
+    # Three arrivals before an answer, 30 ms after the first; a gap behind the second; then five times what came.
+    rows = [
+        (0, "send", "sender", 0, 1000), (1, "send", "sender", 1, 1000), (2, "send", "sender", 2, 1000),
+        (3, "send", "sender", 3, 1000), (4, "lost", "sender", 2, 1000), (30, "receive", "receiver", 0, 1000),
+        (31, "receive", "receiver", 1, 1000), (33, "receive", "receiver", 3, 1000), (60, "send", "receiver", 0, 15_000),
+        (100, "recovery", "sender", 5000, 0),
+    ]  # fmt: skip
+    time, kind, end, seq, size = (list(c) for c in zip(*rows, strict=True))
+    table = {
+        "time_ns": [x * ms for x in time],
+        "kind": kind,
+        "end": end,
+        "seq": seq,
+        "len": size,
+        "aux": [0] * len(rows),
+    }
+    samples = pl.DataFrame({"time_ns": [0, 10 * ms], "metric": ["srtt_ns"] * 2, "value": [60e6, 61e6]})
+    t = Trace(pl.DataFrame(table), 1452, 2e7, 1.0, pl.DataFrame({"name": ["body"]}), is_stack=True, samples=samples)
+    assert QUANTITIES["answer_delay"](t).tolist() == pytest.approx([0.030, 0.029, 0.027])
+    assert QUANTITIES["gap_answer"](t).tolist() == pytest.approx([0.027])
+    assert QUANTITIES["amplification"](t).tolist() == pytest.approx([5.0])
+    assert QUANTITIES["loss_found"](t).tolist() == pytest.approx([0.098])
+    assert QUANTITIES["lost_span"](t).tolist() == pytest.approx([0.0])
+    assert QUANTITIES["sampled"](t, metric="srtt_ns", after=0.005).tolist() == [61.0]
+
+
+@pytest.mark.engine
+def test_another_estimate_of_the_timer_is_noticed() -> None:
+    rfc = {"preset": "rfc", "law": "reno"}
+    (right,) = audit(rfc, cases=["timer-estimate"]).findings
+    assert right.verdict == "pass", [m.text() for m in right.expect]
+    # The floor of a second hides the estimate, and is not it.
+    case = CASES["timer-estimate"]
+    flow = {**case.scenario["flow"]["body"], "tcp": {"window_limit_segments": 20, "rto_min": "300 ms"}}
+    floored = replace(case, scenario={**case.scenario, "flow": {"body": flow}})
+    body = body_of(rfc)
+    wrong = examined._judged(floored, body, examined.features(body), 1, None)
+    assert wrong.verdict == "fail", [m.text() for m in wrong.expect]
 
 
 def test_a_stack_without_a_window_is_judged_by_what_the_network_sees() -> None:

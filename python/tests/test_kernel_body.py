@@ -12,15 +12,17 @@ from typing import Any
 import polars as pl
 import pytest
 
+import crosswind as cw
 from crosswind.cli import main
 from crosswind.core import has_hook
-from crosswind.emulate import kernel_body, needs
-from crosswind.emulate.kernel_body import CLOCK, OWN, audit_kernel, is_kernel, law_of, request
+from crosswind.emulate import needs
 from crosswind.emulate.transfer import Transfer, transfer
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_ENVIRONMENT, InputError
 from crosswind.suites.clauses import audit as audit_module
+from crosswind.suites.clauses import kernel as kernel_body
 from crosswind.suites.clauses.case import AuditCase, load
 from crosswind.suites.clauses.choices import choice_of
+from crosswind.suites.clauses.kernel import CLOCK, OWN, is_kernel, law_of, request
 
 
 def _why_not() -> str:
@@ -142,7 +144,7 @@ def test_where_the_machine_cannot_do_it_that_is_said(
 def test_short_cases_pass_and_leave_nothing_behind(law: str) -> None:
     before = namespaces()
     wanted = ["first-flight", "slow-start-doubles", "one-loss-one-retransmission", "ecn-one-mark", "tail-loss"]
-    found = audit_kernel(f"kernel:{law}", cases=wanted)
+    found = cw.audit(f"kernel:{law}", cases=wanted)
     said = {f.case.id: f.verdict for f in found.findings}
     # A machine that is late is no fault of the kernel.
     assert set(said.values()) <= {"pass", "inconclusive"} and "fail" not in said.values(), found.rows()
@@ -155,7 +157,7 @@ def test_a_kernel_with_a_fault_is_caught(monkeypatch: pytest.MonkeyPatch) -> Non
     # SACK is what repairs two losses of one flight in a round trip: without RACK, tail probes and SACK a timer has to.
     blunt = {"net.ipv4.tcp_recovery": "0", "net.ipv4.tcp_early_retrans": "0", "net.ipv4.tcp_sack": "0"}
     monkeypatch.setattr(kernel_body, "SETTINGS", {**kernel_body.SETTINGS, **blunt})
-    (found,) = audit_kernel("kernel:cubic", cases=["tail-loss"]).findings
+    (found,) = cw.audit("kernel:cubic", cases=["tail-loss"]).findings
     assert found.verdict in ("deviates", "inconclusive"), [m.text() for m in found.expect]
     if found.verdict == "inconclusive":
         assert "late" in found.note

@@ -43,6 +43,18 @@ pub fn law_drive<'py>(py: Python<'py>, tcp_json: &str, drive_json: &str, seed: u
     Ok(out)
 }
 
+/// What puts a law into the place of a QUIC stack's own (`quinn`, `noq`): names and texts of files in Rust, by which `crosswind port`
+/// writes a crate. They are those of the build with stacks, where tests run them.
+#[pyfunction]
+pub fn law_adaptor(stack: &str) -> PyResult<Vec<(&'static str, &'static str)>> {
+    let controller = match stack {
+        "quinn" => include_str!("../../stacks/src/quinn/controller.rs"),
+        "noq" => include_str!("../../stacks/src/noq/controller.rs"),
+        other => return Err(PyValueError::new_err(format!("no adaptor for {other}"))),
+    };
+    Ok(vec![("law.rs", include_str!("../../stacks/src/quic/law.rs")), ("controller.rs", controller)])
+}
+
 /// The probability of an early response of a `tcp` table (JSON) with PERT's curve, at smoothed queueing delays in seconds.
 #[pyfunction]
 pub fn early_curve<'py>(py: Python<'py>, tcp_json: &str, delays_s: Vec<f64>) -> PyResult<Bound<'py, PyArray1<f64>>> {

@@ -215,6 +215,7 @@ fn _core(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(red_effective, m)?)?;
     m.add_function(wrap_pyfunction!(red_trace, m)?)?;
     m.add_function(wrap_pyfunction!(laws::law_drive, m)?)?;
+    m.add_function(wrap_pyfunction!(laws::law_adaptor, m)?)?;
     m.add_function(wrap_pyfunction!(laws::early_curve, m)?)?;
     #[cfg(all(feature = "emu", target_os = "linux"))]
     emulate::add(m)?;

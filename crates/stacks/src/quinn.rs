@@ -11,8 +11,11 @@ macro_rules! cid {
     };
 }
 
+mod controller;
 #[path = "quic/driver.rs"]
 mod driver;
+#[path = "quic/law.rs"]
+pub mod law;
 #[path = "quic/null.rs"]
 mod null;
 #[path = "quic/params.rs"]

@@ -68,6 +68,19 @@ fn pages_and_web_sessions_run_over_stacks() {
 }
 
 #[test]
+fn messages_are_written_to_the_stream_as_they_come_and_all_of_them_arrive() {
+    let cbr = json!({"type": "cbr", "payload": "1000 B", "interval": "10 ms", "packets": 500});
+    let bursts = json!({"type": "on-off", "payload": "1000 B", "interval": "2 ms", "on": "100 ms", "off": "400 ms", "bursts": 6});
+    for (stack, (workload, bytes)) in STACKS.into_iter().flat_map(|s| [(s, (&cbr, 5e5)), (s, (&bursts, 3e5))]) {
+        let t = run(&scenario(json!({"a": over(stack, "cubic", workload.clone())}), 30, json!({})));
+        assert_eq!(text(&t, "outcome", 0), "complete", "{stack}: {workload}");
+        assert_eq!(number(table(&t, "flow"), "size_bytes", 0), bytes, "{stack}: {workload}");
+        let seconds = number(table(&t, "flow"), "elapsed_ns", 0) / 1e9;
+        assert!((2.5..6.0).contains(&seconds), "{stack}, in its own time: {seconds} s");
+    }
+}
+
+#[test]
 fn ten_runs_with_one_seed_are_the_same_whatever_is_recorded_or_decided_early() {
     let tcp = json!({"from": "left-2", "to": "right-2", "tcp": {"law": "cubic"}, "workload": {"type": "bulk"}});
     let bulk = json!({"type": "bulk"});
@@ -181,9 +194,9 @@ fn what_a_stack_cannot_do_is_refused_where_it_stands() {
     assert_eq!(path, "flow.a.transport.segments");
     let (path, said) = refused(json!({"type": "quinn", "congestion": "bbr"}), bulk.clone());
     assert!(path == "flow.a.transport.congestion" && said.contains("no seed reaches"), "{path} {said}");
-    let (path, said) = refused(json!({"type": "quinn", "law": "cubic"}), bulk);
-    assert!(path == "flow.a.transport.law" && said.contains("congestion"), "{path} {said}");
+    let (path, said) = refused(json!({"type": "quinn", "law": "cubik"}), bulk);
+    assert!(path == "flow.a.transport.law" && said.contains("cubic"), "{path} {said}");
     let (path, said) =
-        refused(json!({"type": "quinn"}), json!({"type": "cbr", "payload": "100 B", "interval": "20 ms"}));
+        refused(json!({"type": "quinn"}), json!({"type": "ping", "payload": "100 B", "interval": "20 ms"}));
     assert!(path == "flow.a.transport" && said.contains("bulk"), "{path} {said}");
 }

@@ -48,18 +48,14 @@ def audit(
 
     Exit code 1: a broken must, or a broken number that a clause leaves no choice of.
     """
-    from crosswind.emulate.kernel_body import audit_kernel, is_kernel
     from crosswind.run.progress import Bar
     from crosswind.suites.clauses import page
-    from crosswind.suites.clauses.audit import audit as examine
+    from crosswind.suites.clauses.examine import audit as examine
 
     files = formats_of(formats)
     folder = out or suite_folder("audit", body)
     with Bar("audit") as bar:
-        if is_kernel(body):
-            found = audit_kernel(body, cases=case or (), seed=seed, progress=bar)
-        else:
-            found = examine(body, cases=case or (), seed=seed, workers=workers, progress=bar)
+        found = examine(body, cases=case or (), seed=seed, workers=workers, progress=bar)
     written = page.write(found, folder, command_line(), files)
     if json:
         print_json({"body": found.body, "seed": found.seed, "cases": found.rows()})

@@ -15,8 +15,8 @@ from crosswind.emulate import needs, sandbox
 from crosswind.emulate.hosts import prepare
 from crosswind.emulate.opposite import punctual
 from crosswind.errors import CrosswindError, InputError, InterruptedRunError
-from crosswind.suites.case import Table
 
+Table = dict[str, Any]
 #: Buffers of both ends: the windows of long transfers are not to be held by them.
 BUFFER = "8 MB"
 SETTINGS = {"net.ipv4.tcp_rmem": "4096 131072 67108864", "net.ipv4.tcp_wmem": "4096 131072 67108864"}

@@ -15,7 +15,8 @@
 
 from crosswind.suites.case import QUICK, WHOLE, Case, Setting
 from crosswind.suites.characterise import Characterised, characterise
-from crosswind.suites.clauses.audit import Audit, audit
+from crosswind.suites.clauses.audit import Audit
+from crosswind.suites.clauses.examine import audit
 from crosswind.suites.evaluate import Evaluated, evaluate
 
 __all__ = [

@@ -46,11 +46,11 @@ pub fn normalised(
     let plain = |b: &Bulk| *b == Bulk { size: b.size, write: b.write, close: b.close, ..Bulk::default() };
     let found = match workload {
         WorkloadParams::Bulk(b) if !plain(b) => Some("`bulk` with other keys than size, write, close"),
-        WorkloadParams::Bulk(_) | WorkloadParams::Page(_) | WorkloadParams::Web(_) => None,
-        _ => Some("a workload of messages"),
+        WorkloadParams::Ping(_) => Some("`ping`, whose datagrams are answered,"),
+        _ => None,
     };
     if let Some(found) = found {
-        let expected = "a `bulk`, `page` or `web` workload";
+        let expected = "a `bulk`, `page`, `web`, `cbr` or `on-off` workload";
         return Err(ConfigError::new(path, format!("{found} over a real stack"), expected));
     }
     let mut full = Map::new();

@@ -1,13 +1,16 @@
 //! What a scenario may say of a QUIC stack.
 
+use super::law::{self, LawFactory};
 use super::null::Sizes;
 use super::proto::congestion::ControllerFactory;
 use super::proto::{IdleTimeout, TransportConfig, VarInt};
 use super::seam::Congestion;
 use crosswind_base::units::Size;
 use crosswind_base::{ConfigError, Dur};
+use crosswind_transport::tcp::law::ControllerParams;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -28,6 +31,10 @@ pub enum Unrepeatable {
 pub struct QuicParams {
     /// Which of the stack's own congestion controllers runs.
     pub congestion: Congestion,
+    /// In its place a window law of Crosswind: a name, or a table with parameters, `{ law = "htcp", htcp = { beta_max = 0.7 } }`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<ControllerParams>")]
+    pub law: Option<Value>,
     /// Bytes of UDP payload of a full packet. Path MTU discovery is off.
     pub initial_mtu: Size,
     /// The most datagrams that leave at one instant (segmentation offload).
@@ -59,6 +66,7 @@ impl Default for QuicParams {
     fn default() -> QuicParams {
         QuicParams {
             congestion: Congestion::Cubic,
+            law: None,
             initial_mtu: Size(1452),
             segments: 10,
             certificate: Size(800),
@@ -102,6 +110,7 @@ impl QuicParams {
             let found = self.time_threshold.to_string();
             return Err(ConfigError::new(format!("{path}.time_threshold"), found, "from 1 to 100 round-trip times"));
         }
+        self.check_law(path)?;
         if self.congestion.draws() && self.unrepeatable == Unrepeatable::Refuse {
             let expected = "\"cubic\" or \"newreno\", or `unrepeatable = \"allow\"`: this controller draws numbers that no \
                             seed reaches";
@@ -110,12 +119,28 @@ impl QuicParams {
         Ok(())
     }
 
+    fn check_law(&self, path: &str) -> Result<(), ConfigError> {
+        let Some(table) = &self.law else { return Ok(()) };
+        if self.congestion != Congestion::default() {
+            let expected = "`congestion` or `law`, not both";
+            return Err(ConfigError::new(format!("{path}.congestion"), self.congestion.quoted(), expected));
+        }
+        law::read(table, &format!("{path}.law")).map(|_| ())
+    }
+
     pub(super) fn sizes(&self) -> Sizes {
         Sizes { hello: 250, answer: 90, certificate: self.certificate.0 as usize, finished: 36 }
     }
 
     pub(super) fn controller(&self) -> Arc<dyn ControllerFactory + Send + Sync> {
-        self.congestion.factory(self.initial_window.map(|w| w.0))
+        let initial_window = self.initial_window.map(|w| w.0);
+        match &self.law {
+            None => self.congestion.factory(initial_window),
+            Some(table) => {
+                let law = law::read(table, "law").unwrap_or_else(|e| panic!("checked with the scenario: {e}"));
+                Arc::new(LawFactory { law, initial_window })
+            }
+        }
     }
 
     pub(super) fn transport(&self, controller: Arc<dyn ControllerFactory + Send + Sync>) -> TransportConfig {

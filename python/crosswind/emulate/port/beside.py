@@ -10,32 +10,23 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from crosswind.emulate import testbed
 from crosswind.emulate.port import objects, source
 from crosswind.emulate.port.constants import Portable, portable
+from crosswind.emulate.port.curves import CUTS_WITHIN, Curve, GRID_s, curve, cuts, held, seconds_of
 from crosswind.emulate.port.loading import loaded
 from crosswind.errors import CrosswindError, InputError
-from crosswind.results import Runs
 from crosswind.run import run as simulate
 from crosswind.scenario import Scenario
 from crosswind.scenario.quantity import parse
 
-Array = npt.NDArray[np.float64]
-#: Time in seconds and window in segments, one value for each look.
-Curve = tuple[Array, Array]
-
-#: What a comparison accepts: mean difference of the windows, and cuts in twenty.
+#: What a comparison accepts: mean difference of the windows.
 WITHIN = 0.05
-CUTS_WITHIN = 1 / 20
-#: A window below this share of its last peak has been cut: a sixteenth is less than the smallest cut of these laws.
-CUT = 1 - 1 / 16
 #: How often a run that is not to be trusted is made again.
 TRIES = 3
 #: A run whose window is seen for less than this share of its time was broken off.
 WHOLE = 0.95
-GRID_s = 0.01
 #: How far the real window is moved in time to see how much of a difference is one of phase.
 SHIFT_MAX_s = 1.0
 
@@ -108,38 +99,6 @@ class Beside:
         }  # fmt: skip
 
 
-def seconds_of(what: Scenario) -> float:
-    found = parse(what.get("duration"))
-    assert found is not None
-    return found.value / 1e9
-
-
-def held(curve: Curve, at: Array) -> Array:
-    """The values of a curve at moments; each holds until the next."""
-    time_s, value = curve
-    return value[np.maximum(np.searchsorted(time_s, at, side="right") - 1, 0)]
-
-
-def cuts(window: Array) -> int:
-    """How often a window fell by more than a sixteenth of its last peak. A fall that takes several looks is one."""
-    count, peak, before, falls = 0, 0.0, 0.0, False
-    for w in window:
-        if falls and w > before:
-            falls, peak = False, w
-        if not falls and w < CUT * peak:
-            count, falls = count + 1, True
-        peak, before = max(peak, w), w
-    return count
-
-
-def curve(runs: Runs, mss_bytes: float) -> Curve:
-    """The window of the flow over time. Raises CrosswindError where nothing was seen."""
-    seen = runs.sample("cwnd_bytes", source.FLOW).sort("time_ns")
-    if seen.is_empty():
-        raise CrosswindError("the window of the flow was not seen; the run was broken off")
-    return seen["time_ns"].to_numpy() / 1e9, seen["value"].to_numpy() / mss_bytes
-
-
 def law_of(what: Scenario) -> Portable:
     """The law that a scenario is about. Raises InputError where it has no flow of that name."""
     tcp = what.get(f"flow.{source.FLOW}.tcp")
@@ -180,7 +139,7 @@ def compare(what: Scenario, progress: Callable[[str], None] = lambda _said: None
                 if real.manifest["trusted"]:
                     break
     found = Beside(
-        law, what, curve(ours, mss.value), curve(real, mss.value),
+        law, what, curve(ours, source.FLOW, mss.value), curve(real, source.FLOW, mss.value),
         list(real.manifest["warnings"]), dict(real.manifest["machine"]),
     )  # fmt: skip
     if found.real[0][-1] < WHOLE * found.seconds:

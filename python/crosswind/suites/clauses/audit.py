@@ -1,4 +1,4 @@
-"""`audit`: one body before all cases that concern it."""
+"""One body before the cases that concern it, in virtual time: what is asked, how it is judged, what comes out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ PACKET_BIT = 12_000
 #: From the worst to the best.
 VERDICTS = ("fail", "deviates", "inconclusive", "pass", "not applicable")
 #: What decides whether a clause concerns a body, by the last part of the key in a `tcp` table.
-FEATURES = ("law", "recovery", "reduction", "slow_start", "ecn", "timestamps", "frto", "tail_probe", "sack")
+FEATURES = ("law", "recovery", "reduction", "slow_start", "ecn", "timestamps", "frto", "tail_probe", "sack", "rto")
 
 
 @dataclass(frozen=True)
@@ -102,23 +102,8 @@ def _named(b: Bound) -> str:
     return b.quantity if b.of == "each" else f"{b.of} {b.quantity}"
 
 
-def audit(
-    body: Subject,
-    *,
-    cases: Sequence[str] = (),
-    seed: int = 1,
-    workers: int | None = None,
-    progress: Listener | None = None,
-) -> Audit:
-    """Examines a congestion control with its TCP before clauses of RFCs 5681, 6298, 8985, 9406, 9438, 9937 and others.
-
-    `body`: as in `evaluate`: the name of a law or a preset, a `tcp` table or its text, a TOML file, a law of one's
-    own or the Python file that holds it; or a real stack, where the build has it: `quinn`, `noq-newreno`, `smoltcp`.
-    `cases`: ids, or the name of a document (`cubic`), all by default.
-    `seed` and `workers` are as in `run`; `progress` is told how many cases are done, and of how many.
-
-    Raises InputError for a body or a case that does not exist, and for a table that the engine refuses.
-    """
+def simulated(body: Subject, cases: Sequence[str], seed: int, workers: int | None, progress: Listener | None) -> Audit:
+    """All cases before a body that a simulation can hold; see `examine.audit`."""
     of = body_of(body)
     wanted = list(chosen(cases, load()))
     has = features(of)
@@ -149,7 +134,9 @@ def features(body: Body) -> dict[str, str]:
     flow = Scenario.from_dict({"name": "body", **short}).validate()["flow"]["body"]
     has = {"transport": str(body.transport["type"])}
     if body.is_stack:
-        law = str(flow["transport"]["congestion"])
+        of_ours = flow["transport"].get("law")
+        own = of_ours.get("law") if isinstance(of_ours, dict) else of_ours
+        law = str(own or flow["transport"]["congestion"])
         return {**has, "law": LAWS.get(law, law)}
     return {**has, **{key: str(value) for key, value in _leaves(flow["tcp"]) if key in FEATURES}}
 
@@ -186,7 +173,8 @@ def scenarios(case: AuditCase, of: Body) -> dict[str, Scenario]:
     laid = merged(case.scenario, {})
     body = laid["flow"]["body"] = dict(laid["flow"]["body"])
     # Messages run over TCP only where the transport is named.
-    body["transport"] = of.laid(body.pop("tcp", {}))
+    tcp, stack = body.pop("tcp", {}), body.pop("stack", {})
+    body["transport"] = {**of.laid(tcp), **(stack if of.is_stack else {})}
     out = {}
     for i, phase in enumerate(PHASES):
         base = Scenario.from_dict({"name": case.id, "title": case.title, **laid})

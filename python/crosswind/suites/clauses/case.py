@@ -1,8 +1,9 @@
 """The cases of `audit`: one TOML file for each document, one table for each case.
 
 A case has a scenario, which is laid over the usual one (`BASE`); conditions that must hold before it says anything
-(`given`: a fault elsewhere must not pass it silently); and expectations, each a quantity with bounds. What is different
-for a body that lives in real time is in the table `live`: a shorter scenario, or why there is none (`no`).
+(`given`: a fault elsewhere must not pass it silently); and expectations, each a quantity with bounds. What it
+demands of TCP is in `flow.body.tcp`, of a stack in `flow.body.stack`. What is different for a body that lives in real
+time is in the table `live`: a shorter scenario, or why there is none (`no`).
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ STRENGTHS = ("must", "should", "value", "informational")
 #: How several values of a quantity become one truth or one number.
 SUMMARIES: dict[str, Callable[[Values], Any]] = {
     **{"max": np.max, "min": np.min, "mean": np.mean, "median": np.median, "sum": np.sum},
-    **{"first": lambda v: v[0], "last": lambda v: v[-1], "p95": lambda v: np.percentile(v, 95)},
+    **{"first": lambda v: v[0], "last": lambda v: v[-1]},
+    **{f"p{n}": lambda v, n=n: np.percentile(v, n) for n in (95, 99)},
 }
 BOUNDS = ("is", "at_least", "at_most")
 KEYS = {"quantity", "of", "with", "within", "because", "unit", *BOUNDS}

@@ -64,7 +64,7 @@ def plateau_slope(t: Trace, first: int = 2, last: int = 5) -> Values:
 def slope(t: Trace, first: int = 2, last: int = 20) -> Values:
     """Segments in a round trip by which the window grew in each epoch: end of its recovery to the next loss."""
     samples, out = t.seq[t.rows("rtt")] / 1e9, []
-    mean = float(np.mean(samples)) if len(samples) else np.nan
+    mean = float(np.mean(samples)) if len(samples) else t.round_trip or np.nan
     for s, w, _ in _epochs(t, first, last):
         out.append((w[-1] - w[0]) / (s[-1] - s[0]) * mean)
     return np.array(out)

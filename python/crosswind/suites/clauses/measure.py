@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from crosswind.suites.clauses import cubic, windows, wire
+from crosswind.suites.clauses import cubic, datagrams, windows, wire
 from crosswind.suites.clauses.trace import Values
 
 #: Name in a case -> what computes it. Its docstring says what it is and in which unit.
@@ -20,12 +20,19 @@ QUANTITIES: dict[str, Callable[..., Values]] = {
         wire.train, wire.restart_train, wire.ack_step, wire.queue_delay, wire.utilisation, wire.silence,
         wire.rtt, wire.repaired, wire.timer, wire.share, wire.lost_before,
         wire.probe_timer, wire.probe_gaps, wire.probe_size, wire.recovery_train,
+        datagrams.answer_delay, datagrams.answer_step, datagrams.gap_answer, datagrams.loss_found,
+        datagrams.lost_span,
+        datagrams.pace_ratio, datagrams.amplification, datagrams.sampled, datagrams.rto_misfit,
     )
 }  # fmt: skip
 #: What the network alone tells of a body: all that can be said of one that shows no window.
-OF_NETWORK = {"count", "train", "silence", "utilisation", "share", "probe_timer", "probe_gaps", "probe_size"}
+OF_NETWORK = {
+    "count", "train", "silence", "utilisation", "share", "probe_timer", "probe_gaps", "probe_size", "answer_delay",
+    "answer_step", "gap_answer", "amplification",
+}  # fmt: skip
 #: What can be said of a stack, whose segments and acknowledgements nobody sees: its window, its datagrams, the network.
 OF_STACKS = {
     "cuts", "cut_ratio", "least_threshold", "window_change", "mean_window", "misfit", "plateau_slope", "convex",
+    "slope", "loss_found", "lost_span", "pace_ratio", "sampled",
     *OF_NETWORK,
 }  # fmt: skip

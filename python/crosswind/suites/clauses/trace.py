@@ -37,6 +37,8 @@ class Trace:
     seconds: float
     flows: pl.DataFrame
     is_stack: bool = False
+    #: Time series of the flow (time_ns, metric, value), where the case samples.
+    samples: pl.DataFrame | None = None
 
     @cached_property
     def kind(self) -> Values:
@@ -101,6 +103,13 @@ class Trace:
             return np.nan, np.nan
         return float(self.windows[at]), float(self.aux[self.window_rows[at]]) / self.mss
 
+    def sampled(self, metric: str) -> tuple[Values, Values]:
+        """Times in s and values of one metric's time series; empty where it was not sampled."""
+        if self.samples is None or self.samples.is_empty():
+            return np.array([]), np.array([])
+        rows = self.samples.filter(pl.col("metric") == metric).sort("time_ns")
+        return rows["time_ns"].to_numpy() / 1e9, rows["value"].to_numpy()
+
     def window_at(self, seconds: float) -> float:
         """The window in segments at a time."""
         at = np.searchsorted(self.time[self.window_rows], seconds, side="right") - 1
@@ -142,7 +151,8 @@ def traced(runs: Runs, label: str, table: Table, seconds: float) -> Trace:
     datagram = transport.get("initial_mtu") if isinstance(transport, dict) else None
     mss = _number(datagram or body.get("tcp", {}).get("mss"), USUAL_MSS_B)
     rate = _number(table["link"]["bottleneck"].get("rate"), 0.0)
-    return Trace(own.events("body"), round(mss), rate, seconds, own.flows(), datagram is not None)
+    samples = own.sample(entity="body") if "sample" in table.get("record", {}) else None
+    return Trace(own.events("body"), round(mss), rate, seconds, own.flows(), datagram is not None, samples)
 
 
 def _number(written: object, otherwise: float) -> float:

@@ -31,7 +31,6 @@ from crosswind.suites.clauses.case import AuditCase, Bound, load
 from crosswind.suites.clauses.trace import Trace
 
 KERNEL = "kernel"
-CASES = load()
 AVAILABLE = Path("/proc/sys/net/ipv4/tcp_available_congestion_control")
 DEFAULT = Path("/proc/sys/net/ipv4/tcp_congestion_control")
 #: What describes a kernel with one of its laws: which cases concern it.
@@ -102,9 +101,7 @@ def law_of(body: str) -> str:
     return law
 
 
-def audit_kernel(
-    body: str = KERNEL, *, cases: Sequence[str] = (), seed: int = 1, progress: Listener | None = None
-) -> Audit:
+def audit_kernel(body: str, cases: Sequence[str], seed: int, progress: Listener | None) -> Audit:
     """Puts the clauses to the TCP of this machine's kernel, in real time: under a minute for all of them.
 
     `body`: `kernel:LAW` for a law of the kernel, `kernel` for its usual one. `cases`, `seed` and `progress` are as in
@@ -119,13 +116,13 @@ def audit_kernel(
     law = law_of(body)
     of = Body(f"{KERNEL}:{law}", {"type": "tcp", "preset": PRESETS[law]})
     has = {**features(of), **OTHERWISE.get(law, {})}
-    wanted = list(chosen(cases, CASES))
+    wanted = list(chosen(cases, load()))
     refused = {c.id: why for c in wanted if (why := _why_not(c, of, has))}
     asked = {c.id: request(c.live, law) for c in wanted if c.id not in refused and isinstance(c.live, AuditCase)}
     keys = {name: json.dumps(r, sort_keys=True) for name, r in asked.items()}
     runs = dict.fromkeys(keys.values())
     names = {key: f"run-{i}" for i, key in enumerate(runs)}
-    found = {name: Finding(CASES[name], "not applicable", why=why) for name, why in refused.items()}
+    found = {name: Finding(load()[name], "not applicable", why=why) for name, why in refused.items()}
     with tempfile.TemporaryDirectory() as folder:
         job = {
             "kind": "opposite", "seed": seed, "folder": folder,
@@ -137,7 +134,7 @@ def audit_kernel(
             ended.add(run)
             # While others run: the last ones end together.
             for case in (n for n, key in keys.items() if names[key] == run):
-                found[case] = _finding(CASES[case], law, Path(folder), run)
+                found[case] = _finding(load()[case], law, Path(folder), run)
             if progress:
                 progress(len(ended), len(runs))
 
