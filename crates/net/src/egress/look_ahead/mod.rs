@@ -81,7 +81,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
                     self.ask_at = self.free_at.max(cx.now);
                 }
             } else if let Some(head) = self.queue.dequeue(cx) {
-                self.leaves_queue(head, cx.now);
+                self.leaves_queue(head, cx);
                 self.put_on_link(head.id, cx);
             } else {
                 self.ask_at = Time::NEVER;
@@ -177,6 +177,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         if self.joins_queue(id, cx) {
             let start = self.free_at.max(now);
             self.ahead.starts.push_back(start);
+            // It may have arrived, and its number be another's, when it is taken out of the queue.
+            cx.pool.note_in_queue(id, start - now);
             cx.now = start;
             self.put_on_link(id, cx);
             cx.now = now;
@@ -201,6 +203,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         self.stats.transmission(starts, plan.tx_end);
         let has_waited = starts > arrives;
         if has_waited {
+            cx.pool.note_in_queue(id, starts - arrives);
             self.ahead.pending.push_back(PendingArrival { arrives, starts, len: u32::from(len) });
         } else {
             self.stats.passed_packets += 1;
@@ -267,7 +270,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
             self.ahead.starts.pop_front();
             cx.now = start;
             let head = self.queue.dequeue(cx).expect("the queue holds what is planned");
-            self.leaves_queue(head, start);
+            self.stats.left_queue(start.since(head.since), head.len);
             self.stats.queue_is(self.queue.backlog(), start);
         }
         cx.now = now;
@@ -287,8 +290,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
                 }
                 _ if self.ahead.waiting.packets > 0 && first.starts <= now => {
                     self.ahead.pending.pop_front();
-                    self.stats.queue_delay_ns.record((first.starts - first.arrives).0);
-                    self.stats.sent(first.len);
+                    self.stats.left_queue(first.starts - first.arrives, first.len);
                     self.ahead.waiting.packets -= 1;
                     self.ahead.waiting.bytes -= u64::from(first.len);
                     self.stats.queue_is(self.ahead.waiting, first.starts);
