@@ -135,6 +135,7 @@ def test_a_page_has_the_delays_and_the_losses_of_its_connections() -> None:
         received_packets=[90, 290, 0, 0],
         delay_min_ns=[10e6, 8e6, float("nan"), 1e6],
         delay_p95_ns=[30e6, 40e6, float("nan"), 9e9],
+        queue_delay_p95_ns=[20e6, 32e6, float("nan"), 9e9],
         rtt_p50_ns=[20e6, float("nan"), float("nan"), 9e9],
     ).with_columns(name=pl.Series(["page/body", "page/1", "page/2", "other"]))
     judged = delays.judged(flows, {"c": cw.Scenario.from_dict({"name": "c"})})
@@ -142,7 +143,7 @@ def test_a_page_has_the_delays_and_the_losses_of_its_connections() -> None:
     page = delays.of_pages(judged, pages).row(0, named=True)
     assert page["loss_ratio"] == pytest.approx(20 / 400)
     assert (page["delay_min_ns"], page["delay_p95_ns"], page["rtt_p50_ns"]) == (8e6, 35e6, 20e6)
-    assert page["waited_p95_ns"] == pytest.approx((20e6 + 32e6) / 2)
+    assert page["queue_delay_p95_ns"] == pytest.approx((20e6 + 32e6) / 2)
 
 
 @pytest.mark.engine
@@ -164,7 +165,7 @@ def test_every_transport_and_workload_reports_delay_and_loss() -> None:
     cells = {row[0]: dict(zip(shown.heads, row, strict=True)) for row in shown.rows}
     assert set(flows) <= cells.keys()
     for name in flows:
-        for head in ("delay p50", "delay p95", "delay p99", "loss", "waited p50", "waited p95", "waited p99"):
+        for head in ("delay p50", "delay p95", "delay p99", "loss", "in queues p50", "in queues p95", "in queues p99"):
             assert cells[name][head] != "-", (name, head)
     assert all(cells[name]["jitter"] != "-" for name in ("stream", "bursts", "ping", "tfrc", "udt"))
     assert all(cells[name]["rtt p99"] != "-" for name in ("bulk", "page", "web", "ping", "tfrc", "udt"))
@@ -257,3 +258,33 @@ def test_sweeps_and_comparisons_show_delay(engine: Engine, file: Path) -> None:
     assert rows_of(done)[0]["delay_p99_ns"] == 2.5e9
     compared = cw.compare(cw.run(file, reps=2), cw.run(file, reps=2, seed=2))["metric"].to_list()
     assert {"delay_p50_ns", "delay_p99_ns"} <= set(compared)
+
+
+QUEUES_ON_THE_WAY: list[dict[str, Any]] = [
+    *({"type": t} for t in ("droptail", "red-ns2", "codel", "cobalt", "pie", "pi2", "fq-codel", "fq-pie", "dualpi2")),
+    *({"type": t} for t in ("cake", "sfq", "sfb", "blue", "fq")),
+    {"type": "htb", "default": "all", "class": {"all": {"rate": "9 Mbit/s", "ceil": "9 Mbit/s", "queue": {}}}},
+]
+
+
+@pytest.mark.engine
+@pytest.mark.parametrize("queue", QUEUES_ON_THE_WAY, ids=lambda q: q["type"])
+def test_a_flow_knows_how_long_its_packets_were_in_the_queues_of_all_links(queue: dict[str, Any]) -> None:
+    # Packets of one size over lines of one rate each: what the delay is longer than the shortest is waiting.
+    stream = {"type": "on-off", "rate": "14 Mbit/s", "payload": "1000 B", "on": "200 ms", "off": "400 ms"}
+    line = {"delay": "5 ms", "queue": {"limit": "30 packets"}}
+    scenario = {
+        "name": "three-queues",
+        "duration": "10 s",
+        "link": {
+            "one": {"from": "a", "to": "r", "rate": "12 Mbit/s", **line},
+            "two": {"from": "r", "to": "s", "rate": "10 Mbit/s", "delay": "5 ms", "queue": queue},
+            "three": {"from": "s", "to": "b", "rate": "8 Mbit/s", **line},
+        },
+        "flow": {"stream": {"from": "a", "to": "b", "transport": "udp", "workload": stream}},
+    }
+    flow = cw.run(cw.Scenario.from_dict(scenario)).flows().row(0, named=True)
+    least = flow["delay_min_ns"]
+    assert flow["queue_delay_min_ns"] == 0 and flow["queue_delay_max_ns"] > 20e6
+    for what in ("mean", "max"):
+        assert flow[f"queue_delay_{what}_ns"] == pytest.approx(flow[f"delay_{what}_ns"] - least, abs=3), what

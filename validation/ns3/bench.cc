@@ -3,9 +3,10 @@
 //   bench flows rate_bps duration_s queue
 //
 // The same network as validation/ns2/bench.tcl: up to 100 pairs of hosts, access links ten times as fast as the
-// bottleneck, 60 ms round trip, a queue of one bandwidth-delay product of 1040-byte packets (queue: droptail or red, with
-// the thresholds, weight and probability of the other two), segments of 1000 bytes, SACK, one ACK per segment, starts
-// spread over the first second. Prints `key value` lines; `cpu_s` is the processor time of the run without the set-up.
+// bottleneck, 60 ms round trip, a queue of one bandwidth-delay product of 1040-byte packets (queue: droptail; red and
+// adaptive-red with the thresholds, weight and probability of the other two; codel, pie, cobalt, fq-codel, fq-pie with
+// ns-3's defaults), segments of 1000 bytes, SACK, one ACK per segment, starts spread over the first second. Prints
+// `key value` lines; `cpu_s` is the processor time of the run without the set-up.
 
 #include "ns3/applications-module.h"
 #include "ns3/core-module.h"
@@ -17,11 +18,56 @@
 #include <cstdlib>
 #include <ctime>
 #include <iostream>
+#include <map>
 #include <string>
 
 using namespace ns3;
 
 static uint64_t g_packets = 0;
+
+// The queue disc of this name with room for so many packets; false: there is none.
+static bool
+SetLaw(TrafficControlHelper& law, const std::string& name, uint32_t limit, uint64_t rate)
+{
+    const QueueSizeValue size(QueueSize(QueueSizeUnit::PACKETS, limit));
+    if (name == "red" || name == "adaptive-red")
+    {
+        const bool adaptive = name == "adaptive-red";
+        law.SetRootQueueDisc("ns3::RedQueueDisc",
+                             "MaxSize",
+                             size,
+                             "MinTh",
+                             DoubleValue(std::max<uint32_t>(1, limit / 8)),
+                             "MaxTh",
+                             DoubleValue(std::max<uint32_t>(1, 3 * limit / 8)),
+                             "QW",
+                             DoubleValue(1.0 / limit),
+                             "LInterm",
+                             DoubleValue(adaptive ? 50 : 10),
+                             "AdaptMaxP",
+                             BooleanValue(adaptive),
+                             "MeanPktSize",
+                             UintegerValue(1040),
+                             "Gentle",
+                             BooleanValue(true),
+                             "LinkBandwidth",
+                             DataRateValue(DataRate(rate)),
+                             "LinkDelay",
+                             StringValue("24ms"));
+        return true;
+    }
+    const std::map<std::string, std::string> discs = {{"codel", "CoDel"},
+                                                      {"pie", "Pie"},
+                                                      {"cobalt", "Cobalt"},
+                                                      {"fq-codel", "FqCoDel"},
+                                                      {"fq-pie", "FqPie"}};
+    const auto found = discs.find(name);
+    if (found != discs.end())
+    {
+        law.SetRootQueueDisc("ns3::" + found->second + "QueueDisc", "MaxSize", size);
+    }
+    return found != discs.end();
+}
 
 static void
 Sent(Ptr<const Packet> p)
@@ -40,9 +86,17 @@ main(int argc, char** argv)
     const uint32_t flows = std::atoi(argv[1]);
     const uint64_t rate = std::atoll(argv[2]);
     const double seconds = std::atof(argv[3]);
-    const bool red = std::string(argv[4]) == "red";
+    const std::string queue = argv[4];
     const uint32_t pairs = std::min<uint32_t>(std::max<uint32_t>(flows, 1), 100);
     const uint32_t limit = std::max<uint64_t>(2, rate * 60 / 8000 / 1040);
+
+    TrafficControlHelper law;
+    const bool has_law = SetLaw(law, queue, limit, rate);
+    if (!has_law && queue != "droptail")
+    {
+        std::cerr << "no queue " << queue << " here\n";
+        return 2;
+    }
 
     Config::SetDefault("ns3::TcpSocket::SegmentSize", UintegerValue(1000));
     Config::SetDefault("ns3::TcpSocket::DelAckCount", UintegerValue(1));
@@ -65,10 +119,10 @@ main(int argc, char** argv)
     PointToPointHelper bottleneck;
     bottleneck.SetDeviceAttribute("DataRate", DataRateValue(DataRate(rate)));
     bottleneck.SetChannelAttribute("Delay", StringValue("24ms"));
-    // Under RED the packets wait in the queue disc, so the device holds one only.
+    // With a law the packets wait in the queue disc, so the device holds one only.
     bottleneck.SetQueue("ns3::DropTailQueue",
                         "MaxSize",
-                        QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, red ? 1 : limit)));
+                        QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, has_law ? 1 : limit)));
     PointToPointHelper access;
     access.SetDeviceAttribute("DataRate", DataRateValue(DataRate(10 * rate)));
     access.SetChannelAttribute("Delay", StringValue("3ms"));
@@ -76,35 +130,15 @@ main(int argc, char** argv)
 
     // No other queue disc above the devices: the bottleneck has one queue.
     TrafficControlHelper none;
-    TrafficControlHelper law;
-    law.SetRootQueueDisc("ns3::RedQueueDisc",
-                         "MaxSize",
-                         QueueSizeValue(QueueSize(QueueSizeUnit::PACKETS, limit)),
-                         "MinTh",
-                         DoubleValue(std::max<uint32_t>(1, limit / 8)),
-                         "MaxTh",
-                         DoubleValue(std::max<uint32_t>(1, 3 * limit / 8)),
-                         "QW",
-                         DoubleValue(1.0 / limit),
-                         "LInterm",
-                         DoubleValue(10),
-                         "MeanPktSize",
-                         UintegerValue(1040),
-                         "Gentle",
-                         BooleanValue(true),
-                         "LinkBandwidth",
-                         DataRateValue(DataRate(rate)),
-                         "LinkDelay",
-                         StringValue("24ms"));
     Ipv4AddressHelper addresses;
     addresses.SetBase("10.0.0.0", "255.255.255.252");
     NetDeviceContainer middle = bottleneck.Install(routers.Get(0), routers.Get(1));
-    if (red)
+    if (has_law)
     {
         law.Install(middle.Get(0));
     }
     addresses.Assign(middle);
-    none.Uninstall(red ? NetDeviceContainer(middle.Get(1)) : middle);
+    none.Uninstall(has_law ? NetDeviceContainer(middle.Get(1)) : middle);
     middle.Get(0)->TraceConnectWithoutContext("PhyTxEnd", MakeCallback(&Sent));
 
     std::vector<Ipv4Address> sinks(pairs);

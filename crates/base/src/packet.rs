@@ -400,6 +400,8 @@ pub struct Pool {
     free: Vec<u32>,
     exts: Vec<Ext>,
     free_exts: Vec<u32>,
+    /// How long each has been in queues on its way so far. A packet is full, and no queue may read this.
+    in_queues: Vec<Dur>,
     live: Vec<bool>,
     /// Real bytes, of the few packets that have any.
     bytes: Vec<Vec<u8>>,
@@ -411,22 +413,30 @@ impl Pool {
         Pool::default()
     }
 
-    #[inline]
+    /// Always inlined: a packet is made in its slot, and not made elsewhere and copied.
+    #[inline(always)]
     pub fn insert(&mut self, mut p: Packet) -> PacketId {
         p.ext = 0;
-        if let Some(i) = self.free.pop() {
-            self.slots[i as usize] = p;
-            if cfg!(debug_assertions) {
-                self.live[i as usize] = true;
-            }
-            return PacketId(i);
-        }
-        let i = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets are in flight");
-        self.slots.push(p);
+        let i = self.free.pop().unwrap_or_else(|| self.grow());
+        self.slots[i as usize] = p;
+        self.in_queues[i as usize] = Dur::ZERO;
         if cfg!(debug_assertions) {
-            self.live.push(true);
+            self.live[i as usize] = true;
         }
         PacketId(i)
+    }
+
+    /// One more slot.
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self) -> u32 {
+        let i = u32::try_from(self.slots.len()).expect("fewer than 2^32 packets are in flight");
+        self.slots.push(Packet::default());
+        self.in_queues.push(Dur::ZERO);
+        if cfg!(debug_assertions) {
+            self.live.push(false);
+        }
+        i
     }
 
     /// Gives a packet its side-table entry.
@@ -456,6 +466,18 @@ impl Pool {
             self.attach(id, Ext::default());
         }
         &mut self.exts[self.slots[id.0 as usize].ext as usize - 1]
+    }
+
+    /// It has been in one more queue for so long. For measurements only.
+    #[inline]
+    pub fn note_in_queue(&mut self, id: PacketId, time: Dur) {
+        self.in_queues[id.0 as usize].0 += time.0;
+    }
+
+    /// The time that it has spent in the queues of all links so far.
+    #[inline]
+    pub fn in_queues(&self, id: PacketId) -> Dur {
+        self.in_queues[id.0 as usize]
     }
 
     #[inline]

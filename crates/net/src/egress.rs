@@ -70,7 +70,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
                 self.ask_at = Time::NEVER;
                 break;
             };
-            self.leaves_queue(head, cx.now);
+            self.leaves_queue(head, cx);
             let packet = self.transmit(head.id, cx);
             self.flight.push(packet);
         }
@@ -88,9 +88,10 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
     }
 
     #[inline]
-    pub(crate) fn leaves_queue(&mut self, head: Head, now: Time) {
-        self.stats.queue_delay_ns.record(now.since(head.since).0);
-        self.stats.sent(head.len);
+    fn leaves_queue(&mut self, head: Head, cx: &mut Cx<'_>) {
+        let time = cx.now.since(head.since);
+        cx.pool.note_in_queue(head.id, time);
+        self.stats.left_queue(time, head.len);
     }
 
     /// Returns whether it was admitted.

@@ -155,6 +155,7 @@ fn compare(p: &CobaltParams, mut oracle: Oracle, limit: usize, seed: u64) -> [us
         now += rng.exponential(4e5) as u64;
         if rng.chance(load / (1.0 + load)) {
             let (len, ecn) = (40 + rng.below(1460), if rng.chance(0.5) { Ecn::Ect0 } else { Ecn::NotEct });
+            let ecn = if p.l4s && rng.chance(0.3) { Ecn::Ect1 } else { ecn };
             let full = waiting.len() == limit;
             let expected = if full { Outcome::Dropped(DropReason::QueueFull) } else { Outcome::Admitted };
             assert_eq!(b.arrive(Time(now), len as u16, ecn), expected, "seed {seed}, step {i}");
@@ -162,7 +163,10 @@ fn compare(p: &CobaltParams, mut oracle: Oracle, limit: usize, seed: u64) -> [us
                 oracle.queue_full(now);
                 seen[2] += 1;
             } else {
-                waiting.push_back(Waiting { seq, len, since_ns: now, is_capable: ecn == Ecn::Ect0 });
+                waiting.push_back(Waiting { seq, len, since_ns: now, is_capable: ecn.is_capable() });
+                if ecn == Ecn::Ect1 {
+                    oracle.scalable.insert(seq);
+                }
             }
             seq += 1;
         } else if !waiting.is_empty() {
@@ -204,6 +208,22 @@ fn random_traces_meet_the_plain_form_of_both() {
             assert!(seen[1] > 100 && (seen[0] > 20) == is_ecn && seen[2] > 20, "{seen:?}");
         }
     }
+}
+
+#[test]
+fn the_threshold_of_ns3_meets_the_plain_form_and_scalable_packets_see_nothing_else() {
+    for seed in 0..10 {
+        let l4s = seed % 2 == 0;
+        let p =
+            CobaltParams { ce_threshold: Switch::On(Dur::from_millis(3)), l4s, ..params(Profile::Ns3, EcnMode::Mark) };
+        let oracle = Oracle { ce_threshold: Some(3_000_000), l4s, ..Oracle::ns3(5 * MS, 100 * MS, true) };
+        let seen = compare(&p, oracle.clone(), 60, seed);
+        assert!(seen[0] > 1000 && seen[1] > 100, "{seen:?}");
+        let wrong = Oracle { l4s: !l4s, ..oracle };
+        assert!(std::panic::catch_unwind(|| compare(&p, wrong, 60, seed)).is_err(), "seed {seed}");
+    }
+    let refused = CobaltParams { ce_threshold: Switch::On(Dur::from_millis(3)), ..CobaltParams::default() };
+    assert!(crosswind_net::params::Params::check(&refused).is_err());
 }
 
 #[test]

@@ -15,7 +15,7 @@ fn droptail(limit: Limit) -> DropTail {
 
 /// 1000 bytes take 8 ms, and 20 ms more to arrive.
 fn wire() -> Wire {
-    Wire::new(WireParams { rate: BitRate(1_000_000), delay: Dur::from_millis(20) })
+    Wire::new(WireParams { rate: BitRate(1_000_000), delay: Dur::from_millis(20), ..WireParams::default() })
 }
 
 fn ms(t: u64) -> Time {

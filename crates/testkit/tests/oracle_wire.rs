@@ -32,7 +32,8 @@ fn pick<T: Copy>(rng: &mut Rng, from: &[T]) -> T {
 #[test]
 fn nothing_overtakes_at_any_step_of_rate_and_delay() {
     let mut rng = Streams::new(2).named("steps");
-    let mut wire = Wire::new(WireParams { rate: BitRate(8_000_000), delay: Dur::from_millis(100) });
+    let mut wire =
+        Wire::new(WireParams { rate: BitRate(8_000_000), delay: Dur::from_millis(100), ..WireParams::default() });
     let mut oracle = AvoidReordering::default();
     let (mut rate, mut delay) = (8e6, 0.1);
     let (mut now, mut last) = (Time::ZERO, Time::ZERO);

@@ -16,8 +16,9 @@ Spec = dict[str, Any]
 FLOWS = (1, 10, 100, 1000)
 RATES_bps = {"100 Mbit/s": 100_000_000, "1 Gbit/s": 1_000_000_000}
 QUEUES = ("droptail", "red")
-# Run when asked for; ns-2 has none of them.
+# Run when asked for; ns-2 has none of them, ns-3 those of `peers.NS3_QUEUES`.
 MODERN = (
+    "adaptive-red",
     *("codel", "cobalt", "fq-codel", "fq-pie", "fq", "drr", "pie", "pi2", "dualpi2", "cake", "blue", "sfb", "sfq"),
     # Shapers and links that are no plain line, drop-tail in front of them.
     *("htb", "trace"),

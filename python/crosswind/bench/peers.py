@@ -44,8 +44,12 @@ def speed(command: list[str], timeout_s: float) -> float:
         raise PeerError("printed no packets or no processor time") from None
 
 
-def _has(cell: Cell) -> None:
-    if cell.queue not in QUEUES:
+#: Queues that `validation/ns3/bench.cc` has.
+NS3_QUEUES = (*QUEUES, "adaptive-red", "codel", "cobalt", "fq-codel", "fq-pie", "pie")
+
+
+def _has(cell: Cell, queues: tuple[str, ...]) -> None:
+    if cell.queue not in queues:
         raise PeerError(f"its side of the benchmark has no {cell.queue}")
 
 
@@ -68,7 +72,7 @@ class Ns2:
 
     def speed(self, cell: Cell) -> float:
         """Packets per CPU second of one run of the cell."""
-        _has(cell)
+        _has(cell, QUEUES)
         if cell not in self.scheduler:
             tried = {s: self.run(cell, cell.seconds / 2, s) for s in NS2_SCHEDULERS}
             self.scheduler[cell] = max(tried, key=lambda s: tried[s])
@@ -95,7 +99,7 @@ class Ns3:
 
     def speed(self, cell: Cell) -> float:
         """Packets per CPU second of one short run of the cell."""
-        _has(cell)
+        _has(cell, NS3_QUEUES)
         seconds = NS3_SECONDS.get(cell.rate_bps, cell.seconds / 10)
         if self.left_s <= 0:
             raise PeerError(f"the {NS3_BUDGET_s:g} s for all of its runs were used up")

@@ -56,7 +56,7 @@ def bench(
     queue: Annotated[
         list[str] | None,
         typer.Option(
-            help="Only this queue: droptail, red; codel, cobalt, fq-codel, fq-pie, fq, drr, pie, pi2,"
+            help="Only this queue: droptail, red; adaptive-red, codel, cobalt, fq-codel, fq-pie, fq, drr, pie, pi2,"
             " dualpi2, cake, blue, sfb, sfq, htb, trace."
         ),
     ] = None,

@@ -29,6 +29,7 @@ DEFAULT = (
     "elapsed_ns",
     "delay_p50_ns",
     "delay_p99_ns",
+    "queue_delay_p99_ns",
     "loss_ratio",
     "mos",
     "added_p50_ns",

@@ -33,17 +33,16 @@ TRIMMED_ABOVE = 0.95
 
 
 def judged(flows: pl.DataFrame, scenarios: Mapping[str, Scenario]) -> pl.DataFrame:
-    """The rows of flows with `loss_ratio` and `waited_*`, and with `mos` where streams of voice are among them.
+    """The rows of flows with `loss_ratio`, and with `mos` where streams of voice are among them.
 
     `loss_ratio`: share of the packets sent that did not come (of pings: that were not answered). What was still on its
-    way at the end is not lost. `waited_p50_ns`, `waited_p95_ns`, `waited_p99_ns`: the delay less the shortest that a
-    packet of the flow had, which is its queueing delay along the path where packets are of one size. `mos`: mean
-    opinion score by the E-model, for streams (`cbr`, `on-off`) with the code point EF or VOICE-ADMIT; their delay is
-    the mean and twice the mean jitter, which a playout buffer adds. Null elsewhere.
+    way at the end is not lost. `mos`: mean opinion score by the E-model, for streams (`cbr`, `on-off`) with the code
+    point EF or VOICE-ADMIT; their delay is the mean and twice the mean jitter, which a playout buffer adds. Null
+    elsewhere.
     """
     if flows.is_empty() or "sent_packets" not in flows.columns:
         return flows
-    flows = flows.with_columns(*_waited(flows), loss_ratio=_loss(flows))
+    flows = flows.with_columns(loss_ratio=_loss(flows))
     calls = [(label, group) for label, s in scenarios.items() for group in voice_groups(s)]
     if not calls or "delay_mean_ns" not in flows.columns:
         return flows
@@ -75,14 +74,6 @@ def _loss(flows: pl.DataFrame) -> pl.Expr:
     return (pl.min_horizontal(gone, (sent - came).clip(0)) / sent).clip(0, 1)
 
 
-def _waited(flows: pl.DataFrame) -> list[pl.Expr]:
-    if "delay_min_ns" not in flows.columns:
-        return []
-    present = [q for q in QUANTILES if f"delay_p{q}_ns" in flows.columns]
-    # A quantile is taken from buckets, the minimum is exact: the difference may come out a little below nothing.
-    return [(pl.col(f"delay_p{q}_ns") - pl.col("delay_min_ns")).clip(0).alias(f"waited_p{q}_ns") for q in present]
-
-
 def of_pages(flows: pl.DataFrame, pages: pl.DataFrame) -> pl.DataFrame:
     """The rows of web pages with delay, round-trip time and loss of the connections of each.
 
@@ -101,7 +92,7 @@ def of_pages(flows: pl.DataFrame, pages: pl.DataFrame) -> pl.DataFrame:
     return pages.join(together, on=keys, how="left", maintain_order="left")
 
 
-_OF_CONNECTIONS = re.compile(r"(delay|rtt|waited)_(min|p\d+|max)_ns")
+_OF_CONNECTIONS = re.compile(r"(delay|rtt|queue_delay)_(min|p\d+|max)_ns")
 
 
 def _together(column: str) -> pl.Expr:

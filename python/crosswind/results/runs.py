@@ -150,8 +150,8 @@ class Runs:
         """One row per traffic generator and run: as `flows`, but a web page stands for all its connections.
 
         A page's `elapsed_ns` is its response time, its delays and losses are those of its connections
-        (`crosswind.results.delays.of_pages`); what else only connections have is null. `loss_ratio`, `waited_*` and,
-        where there are telephone calls, `mos` are added (`judged` there).
+        (`crosswind.results.delays.of_pages`); what else only connections have is null. `loss_ratio` and, where
+        there are telephone calls, `mos` are added (`judged` there).
         """
         flows, pages = delays.judged(self.flows(), self.scenarios), self.table("page")
         if flows.is_empty() or pages.is_empty():

@@ -91,9 +91,9 @@ DELAY_COLUMNS: tuple[Column, ...] = (
     ("rtt p50", ("rtt_p50_ns",), show_time),
     ("rtt p95", ("rtt_p95_ns",), show_time),
     ("rtt p99", ("rtt_p99_ns",), show_time),
-    ("waited p50", ("waited_p50_ns",), show_time),
-    ("waited p95", ("waited_p95_ns",), show_time),
-    ("waited p99", ("waited_p99_ns",), show_time),
+    ("in queues p50", ("queue_delay_p50_ns",), show_time),
+    ("in queues p95", ("queue_delay_p95_ns",), show_time),
+    ("in queues p99", ("queue_delay_p99_ns",), show_time),
 )
 LINK_COLUMNS: tuple[Column, ...] = (
     ("utilisation", ("utilisation_ratio",), show_share),
@@ -217,8 +217,8 @@ def delay_table(runs: Runs) -> Table | None:
     key = "name" if flows["name"].n_unique() <= FLOWS_SHOWN else "group"
     columns = [c for c in DELAY_COLUMNS if c[1][0] in seen and flows.filter(happened[seen.index(c[1][0])]).height]
     note = "One way, of data packets; rtt: round trips, as the sender measures them."
-    if any(head.startswith("waited") for head, _, _ in columns):
-        note += " Waited: delay less the flow's shortest."
+    if any(head.startswith("in queues") for head, _, _ in columns):
+        note += " In queues: the part of it that packets waited at links."
     if any(head == "MOS" for head, _, _ in columns):
         note += " MOS: opinion of a call, 1 to 4.5 (E-model)."
     return _table("Delays", _named(flows, key), [*_labels(runs), "flow"], columns, note)

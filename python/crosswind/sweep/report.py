@@ -25,6 +25,7 @@ SHOWN: tuple[tuple[str, str, float], ...] = (
     ("elapsed_ns", "elapsed time (s)", 1e-9),
     ("delay_p50_ns", "median delay (ms)", 1e-6),
     ("delay_p99_ns", "99th percentile of the delay (ms)", 1e-6),
+    ("queue_delay_p99_ns", "99th percentile of the time in queues (ms)", 1e-6),
     ("mos", "mean opinion score", 1.0),
 )
 PANELS_MAX, SERIES_MAX, GROUPS_MAX = 9, 6, 4

@@ -23,7 +23,9 @@ DELAYS = (
     "jitter_mean_ns",
     "loss_ratio",
     "mos",
-    "waited_p95_ns",
+    "queue_delay_p50_ns",
+    "queue_delay_p95_ns",
+    "queue_delay_p99_ns",
     "added_p50_ns",
     "responsiveness_rpm",
 )
@@ -68,6 +70,7 @@ def table_of(done: Sweep) -> Table:
             ("delay_p50_ns", "delay p50", show_time),
             ("delay_p95_ns", "p95", show_time),
             ("delay_p99_ns", "p99", show_time),
+            ("queue_delay_p95_ns", "in queues p95", show_time),
             ("jitter_mean_ns", "jitter", show_time),
             ("loss_ratio", "loss", show_loss),
             ("mos", "MOS", show_score),

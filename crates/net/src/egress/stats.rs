@@ -70,6 +70,12 @@ impl Stats {
     pub fn sent(&mut self, len: u32) {
         self.sent_bytes += len as u64;
     }
+    /// A packet leaves the queue after so long.
+    #[inline]
+    pub fn left_queue(&mut self, after: Dur, len: u32) {
+        self.queue_delay_ns.record(after.0);
+        self.sent(len);
+    }
     /// A packet has reached the far end.
     #[inline]
     pub fn delivered(&mut self, len: u16) {

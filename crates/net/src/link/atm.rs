@@ -77,7 +77,8 @@ pub struct Atm {
 
 impl Atm {
     pub fn new(params: AtmParams) -> Atm {
-        let line = wire::Wire::new(wire::WireParams { rate: params.rate, delay: params.delay });
+        let line =
+            wire::Wire::new(wire::WireParams { rate: params.rate, delay: params.delay, ..wire::WireParams::default() });
         Atm { params, line }
     }
 }

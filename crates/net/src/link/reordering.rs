@@ -132,7 +132,8 @@ pub struct Reordering {
 
 impl Reordering {
     pub fn new(params: ReorderingParams, rng: Rng) -> Reordering {
-        let line = wire::Wire::new(wire::WireParams { rate: params.rate, delay: params.delay });
+        let line =
+            wire::Wire::new(wire::WireParams { rate: params.rate, delay: params.delay, ..wire::WireParams::default() });
         Reordering {
             is_in_order: params.is_in_order(),
             params,

@@ -1,20 +1,25 @@
 //! # Wire
 //!
-//! **Source**: ns-2.35 (SimpleLink, DelayLink, its `avoidReordering_`); gurtov-2004 appendix A.2.
+//! **Source**: ns-2.35 (SimpleLink, DelayLink, its `avoidReordering_`); gurtov-2004 appendix A.2; ns3-device (a queue of 100 packets
+//! behind a queue discipline, which stops when that is full).
 //!
 //! **Idea**: a packet of `L` bytes occupies the line for `8 L / rate` and arrives `delay` after its last bit has left:
-//! `tx_end = tx_start + 8 L / rate`, `arrival = tx_end + delay`.
+//! `tx_end = tx_start + 8 L / rate`, `arrival = tx_end + delay`. A device in front of the line takes packets out of the queue ahead of
+//! time: so many more than the one on the line. They wait there, where no queue discipline sees them, and no queueing delay is counted.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `rate` | bit/s | 10 Mbit/s | ours: the access links of most published scenarios |
 //! | `delay` | time | 10 ms | ours |
+//! | `device_packets` | packets | 0 | ours: the queue is all that waits. ns-3.37: 100, where nobody sets it and no byte queue limits are on (ns3-device) |
 //!
 //! **Deviations**: none. Times are whole nanoseconds; within a busy period the remainder is carried, so back-to-back
 //! packets never drift. When `rate` or `delay` change during a run, what is on the line stays as it was planned, and
 //! nothing overtakes: a packet that would arrive before the one sent ahead of it arrives its own `8 L / rate` after that one.
+//! `device_packets` stays as it is during a run.
 //!
-//! **Checked by**: conformance suite; a million packets at an awkward rate; oracle `wire` with rates and delays that change.
+//! **Checked by**: conformance suite; a million packets at an awkward rate; oracle `wire` with rates and delays that change; a device
+//! before the line changes no arrival.
 
 use super::{Fate, Link, TxPlan};
 use crate::params::{self, Params};
@@ -22,6 +27,7 @@ use crosswind_base::{BitRate, ConfigError, Dur, Packet, Serializer, Setting, Tim
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use std::collections::VecDeque;
 
 /// No packet is shorter: the headers of IP and UDP.
 pub const SHORTEST_BYTES: u64 = 28;
@@ -34,17 +40,21 @@ pub struct WireParams {
     pub rate: BitRate,
     /// One-way propagation delay.
     pub delay: Dur,
+    /// Packets that the device in front of the line holds besides the one that is being sent.
+    #[schemars(range(max = 1_000_000))]
+    pub device_packets: u32,
 }
 
 impl Default for WireParams {
     fn default() -> Self {
-        WireParams { rate: BitRate(10_000_000), delay: Dur::from_millis(10) }
+        WireParams { rate: BitRate(10_000_000), delay: Dur::from_millis(10), device_packets: 0 }
     }
 }
 
 impl Params for WireParams {
     fn check(&self) -> Result<(), ConfigError> {
         params::check_rate("rate", self.rate)?;
+        params::check_range("device_packets", f64::from(self.device_packets), 0.0..=1e6)?;
         params::check_delay("delay", self.delay)
     }
 }
@@ -56,12 +66,14 @@ pub struct Wire {
     busy_until: Time,
     /// When the packet sent last arrives; it matters after the delay has become shorter.
     latest: Time,
+    /// When the packets begin on the line that the device took last, as many as it holds.
+    begins: VecDeque<Time>,
 }
 
 impl Wire {
     pub fn new(params: WireParams) -> Wire {
         let serializer = Serializer::new(params.rate);
-        Wire { params, serializer, busy_until: Time::ZERO, latest: Time::ZERO }
+        Wire { params, serializer, busy_until: Time::ZERO, latest: Time::ZERO, begins: VecDeque::new() }
     }
 }
 
@@ -72,7 +84,7 @@ impl Link for Wire {
     }
     #[inline]
     fn steady_rate(&self) -> Option<BitRate> {
-        Some(self.serializer.rate())
+        (self.params.device_packets == 0).then(|| self.serializer.rate())
     }
     fn is_even(&self) -> bool {
         true
@@ -93,7 +105,12 @@ impl Link for Wire {
         Ok(())
     }
     fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
-        params::setting(&self.params, set)
+        let new = params::setting(&self.params, set)?;
+        let held = new.get::<WireParams>().device_packets;
+        if held != self.params.device_packets {
+            return Err(ConfigError::new("device_packets", held.to_string(), "the number as it is"));
+        }
+        Ok(new)
     }
 }
 
@@ -101,19 +118,32 @@ impl Wire {
     /// So many bytes on the line, which may be more than the packet has.
     #[inline]
     pub(super) fn transmit_bytes(&mut self, bytes: u64, now: Time) -> TxPlan {
-        debug_assert!(now >= self.busy_until, "the previous packet is still on the line");
+        let has_device = self.params.device_packets > 0;
+        debug_assert!(has_device || now >= self.busy_until, "the previous packet is still on the line");
         if now > self.busy_until {
             self.serializer.restart();
         }
         let took = self.serializer.take(bytes as u32);
-        let tx_end = now + took;
+        let tx_start = now.max(self.busy_until);
+        let tx_end = tx_start + took;
         self.busy_until = tx_end;
         let mut arrival = tx_end + self.params.delay;
         if arrival < self.latest {
             arrival = self.latest + took;
         }
         self.latest = arrival;
-        TxPlan { free_at: tx_end, fate: Fate::Deliver(arrival), attempts: 1, tx_start: now, tx_end }
+        let free_at = if has_device { self.room_at(tx_start).max(now) } else { tx_end };
+        TxPlan { free_at, fate: Fate::Deliver(arrival), attempts: 1, tx_start, tx_end }
+    }
+
+    /// From when on the device takes one more, after it took one that begins on the line at `begins`.
+    fn room_at(&mut self, begins: Time) -> Time {
+        let held = self.params.device_packets as usize;
+        if self.begins.len() == held {
+            self.begins.pop_front();
+        }
+        self.begins.push_back(begins);
+        if self.begins.len() < held { Time::ZERO } else { self.begins[0] }
     }
 }
 
@@ -126,8 +156,32 @@ mod tests {
     }
 
     #[test]
+    fn a_device_takes_packets_ahead_of_time_and_changes_no_arrival() {
+        let params =
+            |device_packets| WireParams { rate: BitRate(1_000_000), delay: Dur::from_millis(5), device_packets };
+        for held in [1, 3] {
+            let (mut plain, mut device) = (Wire::new(params(0)), Wire::new(params(held)));
+            let (mut free, mut begins) = ([Time::ZERO; 2], Vec::new());
+            for i in 0..10 {
+                let p = packet(125 * (1 + i % 3));
+                let [a, b] = [(&mut plain, free[0]), (&mut device, free[1])].map(|(w, at)| w.transmit(&p, at));
+                assert_eq!((a.fate, a.tx_start, a.tx_end), (b.fate, b.tx_start, b.tx_end));
+                begins.push(b.tx_start);
+                free = [a.free_at, b.free_at];
+                // The next may come in when fewer than `held` wait behind the one on the line.
+                let first = begins.len().checked_sub(held as usize).map_or(Time::ZERO, |n| begins[n]);
+                assert_eq!(b.free_at, first, "packet {i}, {held} held");
+            }
+        }
+        let set = serde_json::json!({"device_packets": 2});
+        assert!(Wire::new(params(1)).read_change(set.as_object().unwrap()).is_err());
+        assert!(Wire::new(params(1)).steady_rate().is_none());
+    }
+
+    #[test]
     fn a_packet_arrives_after_serialisation_and_propagation() {
-        let mut w = Wire::new(WireParams { rate: BitRate(64_000), delay: Dur::from_millis(300) });
+        let mut w =
+            Wire::new(WireParams { rate: BitRate(64_000), delay: Dur::from_millis(300), ..WireParams::default() });
         let plan = w.transmit(&packet(576), Time::from_secs_f64(1.0));
         assert_eq!(plan.free_at, Time::from_secs_f64(1.072));
         assert_eq!(plan.fate, Fate::Deliver(Time::from_secs_f64(1.372)));
@@ -135,7 +189,8 @@ mod tests {
 
     #[test]
     fn a_change_counts_for_what_is_sent_after_it_and_nothing_overtakes() {
-        let mut w = Wire::new(WireParams { rate: BitRate(8_000_000), delay: Dur::from_millis(100) });
+        let mut w =
+            Wire::new(WireParams { rate: BitRate(8_000_000), delay: Dur::from_millis(100), ..WireParams::default() });
         let set = |json: Value| json.as_object().unwrap().clone();
         let first = w.transmit(&packet(1000), Time::ZERO);
         assert_eq!(first.fate, Fate::Deliver(Time::from_secs_f64(0.101)));
@@ -151,7 +206,7 @@ mod tests {
 
     #[test]
     fn a_busy_period_does_not_drift_and_an_idle_line_starts_afresh() {
-        let mut w = Wire::new(WireParams { rate: BitRate(3_000_000), delay: Dur::ZERO });
+        let mut w = Wire::new(WireParams { rate: BitRate(3_000_000), delay: Dur::ZERO, ..WireParams::default() });
         // 1000 bytes take 2 666 666.67 ns.
         let mut now = Time::ZERO;
         let mut ends = Vec::new();

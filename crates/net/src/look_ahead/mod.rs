@@ -218,6 +218,8 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Early<Q, L, M> {
         if self.plain.joins_queue(id, cx) {
             let start = self.plain.free_at.max(now);
             self.starts.push_back(start);
+            // It may have arrived, and its number be another's, when it is taken out of the queue.
+            cx.pool.note_in_queue(id, start - now);
             cx.now = start;
             let packet = self.plain.transmit(id, cx);
             self.launch(packet, cx);
@@ -243,6 +245,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Early<Q, L, M> {
         self.plain.stats.transmission(starts, plan.tx_end);
         let has_waited = starts > arrives;
         if has_waited {
+            cx.pool.note_in_queue(id, starts - arrives);
             self.pending.push_back(PendingArrival { arrives, starts, len: u32::from(len) });
         } else {
             self.plain.stats.passed_packets += 1;
@@ -308,7 +311,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Early<Q, L, M> {
             self.starts.pop_front();
             cx.now = start;
             let head = self.plain.queue.dequeue(cx).expect("the queue holds what is planned");
-            self.plain.leaves_queue(head, start);
+            self.plain.stats.left_queue(start.since(head.since), head.len);
             self.plain.stats.queue_is(self.plain.queue.backlog(), start);
         }
         cx.now = now;
@@ -328,8 +331,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Early<Q, L, M> {
                 }
                 _ if self.waiting.packets > 0 && first.starts <= now => {
                     self.pending.pop_front();
-                    self.plain.stats.queue_delay_ns.record((first.starts - first.arrives).0);
-                    self.plain.stats.sent(first.len);
+                    self.plain.stats.left_queue(first.starts - first.arrives, first.len);
                     self.waiting.packets -= 1;
                     self.waiting.bytes -= u64::from(first.len);
                     self.plain.stats.queue_is(self.waiting, first.starts);

@@ -16,20 +16,22 @@
 //! | `increment` | - | 0.00390625 | linux-sch-cake: 2^24 of 2^32 |
 //! | `decrement` | - | 0.000244140625 | linux-sch-cake: 2^20 of 2^32 |
 //! | `blue_threshold` | time | none (`linux`), 400 ms (`ns3`) | ns3-cobalt: a longer wait makes the probability grow as an overflow does |
+//! | `ce_threshold` | time | none | `ns3` only: an ECN-capable packet that waited longer is marked, where the law has not marked it |
+//! | `l4s` | - | false | `ns3` only: packets with ECT(1) or CE are marked above `ce_threshold`, and neither law sees them; the others are not marked by it |
 //! | `ecn` | - | mark | linux-sch-cake |
 //!
 //! **Deviations**: 1. The link asks for a packet when something waits. A kernel asks once more, and so learns that the queue is empty:
 //! here that question comes with the last packet. 2. The probability has 32 bits in both profiles; ns-3 has a real number. 3. Random
 //! numbers are not the kernel's.
 //!
-//! **Checked by**: oracle `cobalt` on random traces, both profiles; roots, pace and first picks of `crates/testkit/tests/cobalt.rs`;
+//! **Checked by**: oracle `cobalt` on random traces, both profiles, with and without the threshold; roots, pace and first picks of `crates/testkit/tests/cobalt.rs`;
 //! conformance suite.
 
 use super::Head;
 use super::aqm::{Aqm, AqmQueue, Arrival, EcnMode, Lent, Setup};
 use crate::params::{self, Params};
 use crate::switch::Switch;
-use crosswind_base::{ConfigError, DropReason, Dur, Limit, Metrics, Rng, Setting, Time, units};
+use crosswind_base::{ConfigError, DropReason, Dur, Ecn, Limit, Metrics, Rng, Setting, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -65,6 +67,10 @@ pub struct CobaltParams {
     pub decrement: f64,
     /// A wait that counts as an overflow, or "none".
     pub blue_threshold: Switch<Dur>,
+    /// A wait above which ECN-capable packets are marked although the law has not picked them, or "none".
+    pub ce_threshold: Switch<Dur>,
+    /// Packets with ECT(1) or CE see nothing but `ce_threshold`, and no others see that.
+    pub l4s: bool,
     /// Whether picked ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
 }
@@ -79,6 +85,8 @@ impl Default for CobaltParams {
             increment: 1.0 / 256.0,
             decrement: 1.0 / 4096.0,
             blue_threshold: Switch::Off,
+            ce_threshold: Switch::Off,
+            l4s: false,
             ecn: EcnMode::Mark,
         }
     }
@@ -95,6 +103,14 @@ impl Params for CobaltParams {
         params::check_range("increment", self.increment, 0.0..=1.0)?;
         params::check_range("decrement", self.decrement, 0.0..=1.0)?;
         params::check_delay("blue_threshold", self.blue_threshold.as_ref().copied().unwrap_or_default())?;
+        params::check_delay("ce_threshold", self.ce_threshold.as_ref().copied().unwrap_or_default())?;
+        if self.profile == Profile::Linux && !self.ce_threshold.is_off() {
+            let found = self.ce_threshold.as_ref().map_or_else(String::new, |d| units::show_dur(*d));
+            return Err(ConfigError::new("ce_threshold", found, "the profile `ns3`, which has it, or none"));
+        }
+        if self.l4s && self.ce_threshold.is_off() {
+            return Err(ConfigError::new("l4s", "true", "a `ce_threshold`, by which such packets are marked"));
+        }
         self.law().check()
     }
 }
@@ -110,6 +126,8 @@ impl CobaltParams {
             increment: share(law.increment),
             decrement: share(law.decrement),
             blue_threshold: law.blue_threshold.map_or(Switch::Off, Switch::On),
+            ce_threshold: law.ce_threshold.map_or(Switch::Off, Switch::On),
+            l4s: law.l4s,
             ecn: setup.ecn,
         }
     }
@@ -123,6 +141,8 @@ impl CobaltParams {
             increment: part(self.increment),
             decrement: part(self.decrement),
             blue_threshold: self.blue_threshold.as_ref().copied(),
+            ce_threshold: self.ce_threshold.as_ref().copied(),
+            l4s: self.l4s,
             least_wait: Dur::ZERO,
         }
     }
@@ -141,6 +161,10 @@ pub struct CobaltLaw {
     pub increment: u32,
     pub decrement: u32,
     pub blue_threshold: Option<Dur>,
+    /// A longer wait is marked.
+    pub ce_threshold: Option<Dur>,
+    /// Packets of scalable senders see nothing else.
+    pub l4s: bool,
     /// A wait that is no longer is never above the target: a few packets on a slow link.
     pub least_wait: Dur,
 }
@@ -192,6 +216,11 @@ pub fn root_of(count: u32, root: u32) -> u32 {
     ROOTS.get(count as usize).copied().unwrap_or_else(|| newton_step(root, count))
 }
 
+/// The packet says that its sender is a scalable one, or does not say that it is not.
+fn is_scalable(ecn: Ecn) -> bool {
+    matches!(ecn, Ecn::Ect1 | Ecn::Ce)
+}
+
 /// What comes of a packet that is looked at.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pick {
@@ -222,6 +251,7 @@ pub struct Cobalt {
     blue_at: Option<Time>,
     sojourn: Dur,
     blue_drops_packets: u64,
+    threshold_marks_packets: u64,
 }
 
 impl Cobalt {
@@ -237,6 +267,7 @@ impl Cobalt {
             blue_at: None,
             sojourn: Dur::ZERO,
             blue_drops_packets: 0,
+            threshold_marks_packets: 0,
         }
     }
 
@@ -342,9 +373,16 @@ impl Cobalt {
     /// Whether a packet that was taken out is to go; it may have been marked. `least`: a wait that is short here.
     fn is_to_go(&mut self, head: &Head, least: Dur, q: &mut Lent<'_, '_, Rng>) -> bool {
         let (now, waited) = (q.now(), q.now().since(head.since));
+        if self.law.l4s && is_scalable(q.packet(head).ecn()) {
+            self.mark_above_threshold(head, waited, q);
+            return false;
+        }
         let (pick, is_late) = self.look(now, waited, least.max(self.law.least_wait));
         let is_marked = pick == Pick::Signal && q.setup().ecn == EcnMode::Mark && q.mark_if_capable(head);
         let mut goes = pick == Pick::Signal && !is_marked;
+        if !is_marked && !self.law.l4s && q.setup().ecn == EcnMode::Mark {
+            self.mark_above_threshold(head, waited, q);
+        }
         if self.law.blue_threshold.is_some_and(|t| waited > t) {
             self.raise_blue(now);
         }
@@ -358,6 +396,13 @@ impl Cobalt {
             self.drop_next = now;
         }
         goes
+    }
+
+    /// Marks what has waited longer than may be.
+    fn mark_above_threshold(&mut self, head: &Head, waited: Dur, q: &mut Lent<'_, '_, Rng>) {
+        if self.law.ce_threshold.is_some_and(|t| waited > t) && q.mark_if_capable(head) {
+            self.threshold_marks_packets += 1;
+        }
     }
 
     /// Looks at the packet at the head. `least`: a wait that is short here, whatever the target is.
@@ -419,6 +464,9 @@ impl Aqm for Cobalt {
     }
     fn report(&self, out: &mut dyn Metrics) {
         out.value("blue_drops_packets", self.blue_drops_packets as f64);
+        if self.law.ce_threshold.is_some() {
+            out.value("threshold_marks_packets", self.threshold_marks_packets as f64);
+        }
     }
 }
 

@@ -20,6 +20,10 @@ pub struct Arrivals {
     pub dropped_retransmissions: DroppedRetransmissions,
     /// One-way delay of packets with payload.
     pub delay_ns: Histogram,
+    /// How long the packet that has just come was in queues on its way.
+    pub in_queues: Dur,
+    /// The same of packets with payload that have waited at all.
+    waits_ns: Histogram,
     pub jitter: Jitter,
     /// Bytes with headers, without retransmissions of what was first sent before `count_from`.
     pub counted_bytes: u64,
@@ -120,11 +124,21 @@ impl Heard {
 }
 
 impl Arrivals {
-    /// A packet took so long.
+    /// The packet that has just come took so long.
     #[inline]
     pub fn record_delay(&mut self, delay: Dur) {
         self.delay_ns.record(delay.0);
         self.jitter.note(delay);
+        if self.in_queues > Dur::ZERO {
+            self.waits_ns.record(self.in_queues.0);
+        }
+    }
+
+    /// How long packets with payload were in the queues of links, all queues of the way together.
+    pub fn queue_delay_ns(&self) -> Histogram {
+        let mut all = self.waits_ns.clone();
+        all.record_many(0, self.delay_ns.count() - self.waits_ns.count());
+        all
     }
 
     /// A packet with data arrives at the end that measures them; `false` at the other.

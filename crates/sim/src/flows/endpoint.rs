@@ -145,6 +145,7 @@ impl<T: Transport + ?Sized> Endpoint<T> {
             o.packet(cx.now, self.port.seen, &p, cx.pool);
         }
         self.conn.take_bytes(cx.pool, id);
+        self.arrivals.in_queues = cx.pool.in_queues(id);
         cx.pool.remove(id);
         self.conn.count(&p, ext.as_ref(), cx.now, &mut self.arrivals);
         let (before, sent) = (self.conn.is_over(), self.sent());

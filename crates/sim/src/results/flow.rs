@@ -50,6 +50,7 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
             .int("cut_packets", f.cut_packets);
     }
     quantiles(&mut row, "delay", &rx.arrivals().delay_ns);
+    quantiles(&mut row, "queue_delay", &rx.arrivals().queue_delay_ns());
     row.float("delay_p25_ns", rx.arrivals().delay_ns.quantile(0.25))
         .float("delay_p75_ns", rx.arrivals().delay_ns.quantile(0.75))
         .float("jitter_mean_ns", rx.arrivals().jitter.mean_ns())

@@ -32,6 +32,8 @@ pub enum BenchQueue {
     Droptail,
     /// RED of ns-2, over packets: thresholds at 1/8 and 3/8 of the limit, `max_p` 0.1, gentle.
     Red,
+    /// The same with a `max_p` that adapts itself, from 0.02 on.
+    AdaptiveRed,
     /// CoDel as published.
     Codel,
     /// COBALT of Linux.
@@ -194,12 +196,8 @@ impl BenchSpec {
         let packets = |n: u64| format!("{} packets", n.max(1));
         match self.queue {
             BenchQueue::Droptail => json!({ "limit": packets(limit) }),
-            // The weight averages over one round trip's worth of packets at any rate.
-            BenchQueue::Red => json!({
-                "type": "red-ns2", "limit": packets(limit), "measure": "packets", "drop_by": "packets",
-                "mean_packet": format!("{PACKET_BYTES} B"), "min_th": packets(limit / 8), "max_th": packets(3 * limit / 8),
-                "max_p": 0.1, "gentle": true, "w_q": 1.0 / limit as f64
-            }),
+            BenchQueue::Red => self.red(0.1, false),
+            BenchQueue::AdaptiveRed => self.red(0.02, true),
             BenchQueue::Codel => json!({ "type": "codel", "limit": packets(limit) }),
             BenchQueue::Cobalt => json!({ "type": "cobalt", "limit": packets(limit) }),
             BenchQueue::FqCodel => json!({ "type": "fq-codel", "limit": packets(limit) }),
@@ -218,6 +216,17 @@ impl BenchSpec {
             BenchQueue::Htb => self.htb(),
             BenchQueue::Trace => json!({ "limit": packets(limit) }),
         }
+    }
+
+    /// The weight averages over one round trip's worth of packets at any rate.
+    fn red(&self, max_p: f64, adaptive: bool) -> Value {
+        let limit = self.limit_packets();
+        let packets = |n: u64| format!("{} packets", n.max(1));
+        json!({
+            "type": "red-ns2", "limit": packets(limit), "measure": "packets", "drop_by": "packets",
+            "mean_packet": format!("{PACKET_BYTES} B"), "min_th": packets(limit / 8), "max_th": packets(3 * limit / 8),
+            "max_p": max_p, "adaptive": adaptive, "gentle": true, "w_q": 1.0 / limit as f64
+        })
     }
 
     fn htb(&self) -> Value {
@@ -424,6 +433,13 @@ mod tests {
     fn red_drops_before_the_queue_is_full_and_keeps_the_bottleneck_busy() {
         let row = run(&BenchSpec { queue: BenchQueue::Red, ..ten_flows() }).unwrap();
         assert!((90_000..=120_200).contains(&row.packets) && row.drops_packets > 50, "{row:?}");
+    }
+
+    #[test]
+    fn a_red_that_adapts_drops_more_rarely_than_one_with_a_larger_probability() {
+        let drops = |queue| run(&BenchSpec { queue, ..ten_flows() }).unwrap().drops_packets;
+        let (adaptive, fixed) = (drops(BenchQueue::AdaptiveRed), drops(BenchQueue::Red));
+        assert!(0 < adaptive && adaptive != fixed, "{adaptive} and {fixed}");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! COBALT as the kernel and ns-3 have it: plain whole numbers of nanoseconds, signed, and roots by Newton steps made when asked for.
 
 use super::codel::{Taken, Waiting};
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 #[derive(Clone)]
 pub struct Cobalt {
@@ -12,6 +12,11 @@ pub struct Cobalt {
     pub p_dec: u64,
     /// ns-3: a sojourn above it raises the probability.
     pub blue_threshold: Option<i128>,
+    /// ns-3: a sojourn above it is marked, of `l4s` packets where there are any.
+    pub ce_threshold: Option<i128>,
+    pub l4s: bool,
+    /// Those that came with ECT(1), by their numbers.
+    pub scalable: BTreeSet<u64>,
     /// The last packet of the queue is never dropped.
     pub spares_last: bool,
     pub count: u64,
@@ -51,6 +56,9 @@ impl Cobalt {
             p_inc: 1 << 24,
             p_dec: 1 << 20,
             blue_threshold: None,
+            ce_threshold: None,
+            l4s: false,
+            scalable: BTreeSet::new(),
             spares_last: true,
             count: 0,
             rec_inv_sqrt: 0,
@@ -117,6 +125,10 @@ impl Cobalt {
         let over_target = sojourn > self.target && sojourn > least;
         let mut next_due = self.count != 0 && schedule >= 0;
         let (mut drop, mut marked) = (false, false);
+        let is_long = self.ce_threshold.is_some_and(|t| sojourn > t);
+        if self.l4s && self.scalable.contains(&p.seq) {
+            return (false, is_long);
+        }
         if over_target {
             if !self.dropping {
                 self.dropping = true;
@@ -143,6 +155,9 @@ impl Cobalt {
                 schedule = now - self.drop_next;
                 next_due = self.count != 0 && schedule >= 0;
             }
+        }
+        if !marked && !self.l4s && is_long && self.ecn && p.is_capable {
+            marked = true;
         }
         if self.blue_threshold.is_some_and(|t| sojourn > t) && now - self.blue_timer > self.target {
             self.p_drop = (self.p_drop + self.p_inc).min(ALL_ONES);
