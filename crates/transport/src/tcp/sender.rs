@@ -200,7 +200,15 @@ impl Sender {
             handshake_rtt: self.handshake_rtt,
         }
     }
+    #[inline]
     pub fn in_flight(&self, p: &TcpParams) -> u64 {
+        match self.recovery.counts_by_board {
+            true => self.board.in_network(self.outstanding()),
+            false => self.in_flight_by_rule(p),
+        }
+    }
+    #[inline(never)]
+    fn in_flight_by_rule(&self, p: &TcpParams) -> u64 {
         self.detector.in_flight(&self.board, &self.view(p))
     }
     /// The window in bytes that counts: congestion window and hard limit.

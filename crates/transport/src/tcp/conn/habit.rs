@@ -71,10 +71,47 @@ impl AckHabitParams {
     }
 }
 
+/// How many segments more than its least a chunk has: geometric on 0, 1, 2 .., by inversion.
+#[derive(Debug)]
+struct Length {
+    /// Logarithm of the chance of one more.
+    ln_one_more: f64,
+    /// The largest draw (0..=1) at which it is 1, 2, 3 .. segments longer: most draws need no logarithm.
+    bounds: [f64; 8],
+}
+
+impl Length {
+    fn of(extra: f64) -> Length {
+        let mut length = Length { ln_one_more: (extra / (1.0 + extra)).ln(), bounds: [0.0; 8] };
+        length.bounds = std::array::from_fn(|i| length.bound((i + 1) as f64));
+        length
+    }
+    fn by_logarithm(&self, draw: f64) -> f64 {
+        (draw.ln() / self.ln_one_more).floor()
+    }
+    /// To the last bit where [`Length::by_logarithm`] has it.
+    fn bound(&self, more: f64) -> f64 {
+        let about = (more * self.ln_one_more).exp();
+        let (mut low, mut high) = (about * (1.0 - 1e-9), about * (1.0 + 1e-9));
+        while let middle = 0.5 * (low + high)
+            && low < middle
+            && middle < high
+        {
+            *(if self.by_logarithm(middle) >= more { &mut low } else { &mut high }) = middle;
+        }
+        low
+    }
+    fn of_draw(&self, draw: f64) -> f64 {
+        self.bounds.iter().position(|b| draw > *b).map_or_else(|| self.by_logarithm(draw), |more| more as f64)
+    }
+}
+
 /// The habit of one receiver and its dice.
 #[derive(Debug)]
 pub struct Habit {
     params: AckHabitParams,
+    /// Where chunks have a length to be drawn.
+    length: Option<Length>,
     rng: Rng,
     /// Segments that the next ACK waits for; 0: no chunks.
     pub chunk: u32,
@@ -82,7 +119,9 @@ pub struct Habit {
 
 impl Habit {
     pub fn new(params: AckHabitParams, rng: Rng) -> Habit {
-        let mut habit = Habit { params, rng, chunk: 0 };
+        let extra = params.mean_segments - f64::from(params.least_segments);
+        let length = (params.least_segments > 0 && extra > 0.0).then(|| Length::of(extra));
+        let mut habit = Habit { params, length, rng, chunk: 0 };
         habit.draw();
         habit
     }
@@ -91,18 +130,35 @@ impl Habit {
     pub fn draw(&mut self) {
         let (least, most) = (self.params.least_segments, self.params.most_segments);
         self.chunk = least;
-        let extra = self.params.mean_segments - f64::from(least);
-        if least == 0 || extra <= 0.0 {
-            return;
+        if let Some(length) = &self.length {
+            let more = length.of_draw(1.0 - self.rng.uniform());
+            self.chunk += more.min(f64::from(most - least)) as u32;
         }
-        // Geometric on 0, 1, 2 .. with that mean.
-        let more = ((1.0 - self.rng.uniform()).ln() / (extra / (1.0 + extra)).ln()).floor();
-        self.chunk += more.min(f64::from(most - least)) as u32;
     }
 
     /// Whether an ACK that has just been sent is followed by an empty one.
     pub fn repeats(&mut self) -> bool {
         let share = self.params.empty_share;
         share > 0.0 && self.rng.chance(share / (1.0 - share))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crosswind_base::Streams;
+
+    #[test]
+    fn lengths_are_those_of_the_logarithm_bit_for_bit() {
+        for extra in [1e-3, 0.5, 1.0, 3.0, 4.0, 1000.0] {
+            let length = Length::of(extra);
+            let mut rng = Streams::new(3).named("lengths");
+            // Anywhere, and in the last bits beside each bound.
+            let near = |b: f64| (-40i64..=40).map(move |k| f64::from_bits(b.to_bits().wrapping_add_signed(k)));
+            let draws = (0..20_000).map(|_| 1.0 - rng.uniform()).collect::<Vec<_>>();
+            for draw in draws.into_iter().chain(length.bounds.into_iter().filter(|b| *b > 1e-300).flat_map(near)) {
+                assert_eq!(length.of_draw(draw), length.by_logarithm(draw), "{extra}: {draw}");
+            }
+        }
     }
 }

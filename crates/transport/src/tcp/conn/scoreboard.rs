@@ -13,6 +13,9 @@ pub mod overdue;
 mod retransmissions;
 mod segment;
 
+/// Segments that an ACK in order takes off at most: what receivers acknowledge in one piece.
+pub const IN_ORDER_MOST: usize = 16;
+
 #[derive(Default, Debug)]
 pub struct Scoreboard {
     ring: VecDeque<Sent>,
@@ -54,6 +57,11 @@ impl Scoreboard {
     pub fn retransmitted_bytes(&self) -> u64 {
         self.retransmitted
     }
+    /// Bytes in the network, of those not acknowledged: all but what is SACKed or held lost, and what was retransmitted again.
+    #[inline]
+    pub fn in_network(&self, outstanding: u64) -> u64 {
+        outstanding - self.sacked - self.lost + self.retransmitted
+    }
     /// Bytes that were ever held lost; what was lost again after it had been retransmitted counts again.
     pub fn ever_lost(&self) -> u64 {
         self.ever_lost
@@ -88,17 +96,18 @@ impl Scoreboard {
         self.sacked | self.lost | self.retransmitted == 0
     }
 
-    /// Takes off everything below `ack` if it is a few whole segments that were sent once; else nothing. For a board that
-    /// is clear.
+    /// Takes off everything below `ack` if it is a few whole segments, `most` of them, that were sent once, and if what is left has not left
+    /// before `after` (time, and end of the segment that left then); else nothing. For a board that is clear.
     #[inline]
-    pub fn take_in_order(&mut self, ack: u64) -> Option<InOrderAck> {
+    pub fn take_in_order(&mut self, ack: u64, most: usize, after: (Time, u64)) -> Option<InOrderAck> {
         let first = *self.ring.front().filter(|s| s.flags == 0)?;
         let (mut last, mut segments) = (first, 1);
-        while last.end() < ack && segments < 4 {
+        while last.end() < ack && segments < most {
             last = *self.ring.get(segments).filter(|s| s.flags == 0)?;
             segments += 1;
         }
-        if last.end() != ack {
+        let is_later = |s: &Sent| s.flags == 0 && (s.sent_at, s.end()) >= after;
+        if last.end() != ack || !self.ring.get(segments).is_none_or(is_later) {
             return None;
         }
         for _ in 0..segments {
@@ -313,19 +322,6 @@ impl Scoreboard {
         true
     }
 
-    /// Marks everything lost that left before `time` and is neither SACKed, held lost nor retransmitted.
-    pub fn mark_lost_sent_before(&mut self, time: Time) {
-        for (i, s) in self.ring.iter_mut().enumerate() {
-            if s.flags & (SACKED | LOST | RETRANSMITTED) == 0 && s.sent_at < time {
-                s.flags |= LOST;
-                self.lost += s.len as u64;
-                self.waiting += s.len as u64;
-                self.ever_lost += s.len as u64;
-                self.retransmit_cursor = self.retransmit_cursor.min(self.popped + i as u64);
-            }
-        }
-    }
-
     /// The first segment was lost, perhaps once more although it was retransmitted: it waits. Returns whether there is one.
     pub fn mark_first_lost_again(&mut self) -> bool {
         let popped = self.popped;
@@ -472,17 +468,6 @@ mod tests {
         assert_eq!(b.ack_to(300, 0).timed, None);
         let mut b = board(3);
         assert_eq!(b.ack_to(300, 0).timed, Some(Time(0)));
-    }
-
-    #[test]
-    fn what_left_long_ago_is_held_lost_unless_it_was_sent_again() {
-        let mut b = board(6);
-        b.sack((100, 200), 0, &mut false);
-        b.mark_first_lost();
-        b.retransmit(0, Time(40));
-        b.mark_lost_sent_before(Time(4));
-        assert_eq!((b.lost_bytes(), b.next_lost().map(|s| s.start)), (300, Some(200)));
-        b.audit(0, 600).expect("the counters agree with the segments");
     }
 
     #[test]

@@ -81,6 +81,7 @@ pub(super) struct ConnLine<'a, I: Io> {
 }
 
 impl<I: Io> Io for ConnLine<'_, I> {
+    #[inline]
     fn now(&self) -> Time {
         self.io.now()
     }

@@ -100,6 +100,9 @@ pub struct RecoveryPolicy {
     pub starts_over: bool,
     /// An echo in a recovery, on an ACK beyond its end, prolongs it to all that has been sent.
     pub echo_prolongs_recovery: bool,
+    /// Bytes in the network are those of the scoreboard in every phase ([`Scoreboard::in_network`]): the commonest rule, asked for several
+    /// times an ACK.
+    pub counts_by_board: bool,
     /// With nothing new to send, holes that are not yet held lost are retransmitted (RFC 6675 NextSeg rule 3).
     pub retransmits_suspects: bool,
 }
@@ -117,6 +120,7 @@ impl Default for RecoveryPolicy {
             watches_order: false,
             starts_over: false,
             echo_prolongs_recovery: false,
+            counts_by_board: false,
             retransmits_suspects: true,
         }
     }
@@ -171,6 +175,15 @@ pub trait Detect: Clone + std::fmt::Debug {
     /// Bytes that the rule holds to be in the network.
     fn in_flight(&self, board: &Scoreboard, v: &View) -> u64;
     fn status(&self) -> Status;
+    /// Of an ACK that advances and brings neither SACK blocks nor duplicates, while the scoreboard is clear, the rule makes no more than
+    /// [`Detect::on_in_order`] does, if nothing is left outstanding that has left before this (time, and end of the segment). `None`: it
+    /// wants to look at every ACK.
+    #[inline]
+    fn quiet_after(&self) -> Option<(Time, u64)> {
+        self.status().is_quiet.then_some((Time::ZERO, 0))
+    }
+    /// Takes note of such an ACK.
+    fn on_in_order(&mut self, _a: &Ack, _handshake_rtt: Dur) {}
     /// The segment to retransmit next, if any waits.
     #[inline]
     fn next_retransmission(&mut self, why: Release, board: &mut Scoreboard) -> Option<Sent> {

@@ -66,6 +66,18 @@ impl Rack {
         }
     }
 
+    /// What every ACK tells of round trips and of the segment delivered that left last.
+    fn hear(&mut self, a: &Ack, handshake_rtt: Dur) {
+        self.has_news = false;
+        self.rtts.take(a);
+        self.min_rtt = self.min_rtt.min(handshake_rtt);
+        if let Some(r) = a.rtt {
+            self.min_rtt = self.min_rtt.min(r);
+        }
+        self.is_reordered |= a.covers_original;
+        self.update(a);
+    }
+
     /// Section 6.2 step 2.
     fn update(&mut self, a: &Ack) {
         if a.newest <= self.newest || a.newest.0 == Time::ZERO {
@@ -126,14 +138,7 @@ impl Rack {
 
 impl Detect for Rack {
     fn on_ack(&mut self, a: &Ack, _blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
-        self.has_news = false;
-        self.rtts.take(a);
-        self.min_rtt = self.min_rtt.min(v.handshake_rtt);
-        if let Some(r) = a.rtt {
-            self.min_rtt = self.min_rtt.min(r);
-        }
-        self.is_reordered |= a.covers_original;
-        self.update(a);
+        self.hear(a, v.handshake_rtt);
         self.count_duplicates(a, v);
         if let Phase::Recovery { high } = v.phase
             && v.una >= high
@@ -155,9 +160,21 @@ impl Detect for Rack {
         }
     }
 
+    /// What left before the newest delivered segment and is still missing may be lost: that is looked at. D-SACKs that count are too.
+    #[inline]
+    fn quiet_after(&self) -> Option<(Time, u64)> {
+        self.dsack_until.is_none().then_some(self.newest)
+    }
+
+    #[inline]
+    fn on_in_order(&mut self, a: &Ack, handshake_rtt: Dur) {
+        self.hear(a, handshake_rtt);
+        self.deadline = Time::NEVER;
+    }
+
     #[inline]
     fn in_flight(&self, board: &Scoreboard, v: &View) -> u64 {
-        v.nxt - v.una - board.sacked_bytes() - board.lost_bytes() + board.retransmitted_bytes()
+        board.in_network(v.nxt - v.una)
     }
 
     #[inline]
@@ -179,7 +196,12 @@ impl Detect for Rack {
     }
 
     fn policy(&self) -> RecoveryPolicy {
-        RecoveryPolicy { watches_order: true, retransmits_suspects: false, ..RecoveryPolicy::default() }
+        RecoveryPolicy {
+            watches_order: true,
+            counts_by_board: true,
+            retransmits_suspects: false,
+            ..RecoveryPolicy::default()
+        }
     }
 }
 

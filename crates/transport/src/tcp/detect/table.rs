@@ -122,6 +122,14 @@ macro_rules! detectors {
                 match self { $(Detector::$variant(d) => d.in_flight(board, v),)* Detector::Delayed(d) => d.in_flight(board, v) }
             }
             #[inline]
+            fn quiet_after(&self) -> Option<(Time, u64)> {
+                match self { $(Detector::$variant(d) => d.quiet_after(),)* Detector::Delayed(d) => d.quiet_after() }
+            }
+            #[inline]
+            fn on_in_order(&mut self, a: &Ack, handshake_rtt: Dur) {
+                match self { $(Detector::$variant(d) => d.on_in_order(a, handshake_rtt),)* Detector::Delayed(d) => d.on_in_order(a, handshake_rtt) }
+            }
+            #[inline]
             fn status(&self) -> Status {
                 match self { $(Detector::$variant(d) => d.status(),)* Detector::Delayed(d) => d.status() }
             }

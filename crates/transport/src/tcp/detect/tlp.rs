@@ -88,6 +88,11 @@ impl Tlp {
     pub fn at(&self) -> Time {
         self.at
     }
+    /// No probe is out: no ACK tells of one.
+    #[inline]
+    pub fn is_idle(&self) -> bool {
+        self.out.is_none()
+    }
     pub fn stop(&mut self) {
         *self = Tlp::default();
     }

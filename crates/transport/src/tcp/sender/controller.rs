@@ -3,6 +3,7 @@
 use super::Sender;
 use super::state::{Found, real};
 use crate::tcp::choices::{AvoidanceCounting, GrowWhen, WindowLimit};
+use crate::tcp::conn::ledger::Delivery;
 use crate::tcp::detect::{Detect, Phase, Verdict};
 use crate::tcp::facts::Ack;
 use crate::tcp::law::{AckSample, Controller};
@@ -98,14 +99,29 @@ impl Sender {
     #[inline]
     pub(super) fn tell_controller_of_in_order(&mut self, a: &Ack, p: &TcpParams) {
         let may_grow = a.window_limited || p.window.grow_when == GrowWhen::Always;
-        self.law.on_ack(&AckSample {
+        let delivery = match self.optional.is_some() {
+            true => self.measure_in_order(a.now, p),
+            false => None,
+        };
+        let sample = AckSample {
             may_grow,
             agreed: self.ecn.agreed,
             nxt: self.nxt,
             limit: window_limit(p),
+            delivery: delivery.as_ref(),
             ..AckSample::of(a)
-        });
+        };
+        self.law.on_ack(&sample);
+        if delivery.is_some() && self.law.holds_back() {
+            self.runs_out(sample.in_flight);
+        }
         self.note_peak();
+    }
+
+    fn measure_in_order(&mut self, now: Time, p: &TcpParams) -> Option<Delivery> {
+        self.tell_losses(now);
+        let ever = self.board.ever_lost();
+        self.optional.as_mut().and_then(|x| x.measure(ever, p))
     }
 
     #[inline]

@@ -24,7 +24,12 @@ impl Sender {
     }
 
     /// Whether this ACK is to be answered although nothing is lost.
+    #[inline]
     pub(super) fn expects_congestion(&mut self, a: &Ack) -> bool {
+        self.optional.as_ref().is_some_and(|x| x.early.is_some()) && self.expects_early(a)
+    }
+
+    fn expects_early(&mut self, a: &Ack) -> bool {
         let slow_start = self.law.window().in_slow_start();
         let open = self.phase == Phase::Open;
         let Some(early) = self.optional.as_mut().and_then(|x| x.early.as_mut()) else { return false };
@@ -36,11 +41,15 @@ impl Sender {
     }
 
     /// The program writes as the socket's memory allows.
-    #[cold]
+    #[inline]
     pub(super) fn let_write(&mut self, p: &TcpParams) {
-        if self.optional.as_ref().is_none_or(|x| x.writer.is_none()) {
-            return;
+        if self.optional.as_ref().is_some_and(|x| x.writer.is_some()) {
+            self.let_writer(p);
         }
+    }
+
+    #[cold]
+    fn let_writer(&mut self, p: &TcpParams) {
         let (mss, in_flight) = (p.connection.mss.0, self.in_flight(p));
         let cwnd = (self.cwnd(p) / real(mss)) as u64;
         let offered = self.window_edge.saturating_sub(self.una);
@@ -156,16 +165,17 @@ impl Sender {
     }
 
     /// After an attempt to send: with less than a segment to send, room for one, and nothing lost, the application is what limits.
+    #[inline]
     pub(super) fn note_app_limit(&mut self, p: &TcpParams) {
-        if self.optional.as_ref().is_none_or(|x| x.ledger.is_none()) {
-            return;
-        }
-        let in_flight = self.in_flight(p);
         let is_out_of_data = self.data_end.saturating_sub(self.nxt) < p.connection.mss.0;
-        if is_out_of_data
-            && real(in_flight) < self.cwnd(p)
-            && self.board.lost_bytes() <= self.board.retransmitted_bytes()
-        {
+        if is_out_of_data && self.optional.as_ref().is_some_and(|x| x.ledger.is_some()) {
+            self.note_out_of_data(p);
+        }
+    }
+
+    fn note_out_of_data(&mut self, p: &TcpParams) {
+        let in_flight = self.in_flight(p);
+        if real(in_flight) < self.cwnd(p) && self.board.lost_bytes() <= self.board.retransmitted_bytes() {
             self.runs_out(in_flight);
         }
     }
@@ -188,6 +198,16 @@ impl Sender {
             && real(in_flight + p.connection.mss.0) <= self.cwnd(p)
         {
             self.runs_out(in_flight);
+        }
+        in_flight
+    }
+
+    /// The same for an ACK in order that has been found to be no more, before what it acknowledges is forgotten.
+    #[inline]
+    pub(super) fn in_flight_before_calm(&mut self, ack: u64, p: &TcpParams, now: Time) -> u64 {
+        let in_flight = self.in_flight_before(p, now);
+        if let Some(ledger) = self.optional.as_mut().and_then(|x| x.ledger()) {
+            ledger.begin(now, ack);
         }
         in_flight
     }

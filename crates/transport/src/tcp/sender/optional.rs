@@ -3,8 +3,9 @@
 
 use crate::tcp::conn::ledger::{Delivery, Ledger};
 use crate::tcp::detect::tlp::{TailProbe, Tlp};
+use crate::tcp::facts::Ack;
 use crate::tcp::law::hystart::Watch;
-use crate::tcp::law::{Law, Needs, segments_per_ack};
+use crate::tcp::law::{Change, Law, Needs, Window, segments_per_ack};
 use crate::tcp::pace::Pacer;
 use crate::tcp::params::{TcpParams, Undo};
 use crate::tcp::reduction::halving::Halving;
@@ -47,6 +48,27 @@ impl Optional {
             x.pacer.is_some() || x.ledger.is_some() || x.hystart.is_some() || x.probe.is_some() || x.writer.is_some();
         let is_any = is_any || x.needless.is_some() || p.window.reduction != Reduction::AtOnce;
         is_any.then(|| Box::new(x))
+    }
+    /// Nothing of it has an answer to an ACK in order, besides the controller that hears of delivery rates and what paces.
+    #[inline]
+    pub(super) fn is_calm(&self) -> bool {
+        self.early.is_none()
+            && self.reducing.prr.is_none()
+            && self.reducing.halving.is_none()
+            && self.probe.as_ref().is_none_or(Tlp::is_idle)
+    }
+    /// Such an ACK, to which all bytes up to `delivered` have been; what HyStart asks of the window. A reduction that may be taken back is
+    /// not by an ACK that reports nothing twice.
+    #[inline]
+    pub(super) fn on_in_order(&mut self, a: &Ack, delivered: u64, nxt: u64, w: &Window) -> Option<Change> {
+        self.reducing.delivered = delivered;
+        if let Some(pacer) = &mut self.pacer {
+            pacer.on_ack(a);
+        }
+        if let Some(probe) = &mut self.probe {
+            probe.on_ack(a);
+        }
+        self.hystart.as_mut()?.on_ack(a, nxt, w)
     }
     /// The retransmission timer has expired: nothing of a recovery goes on.
     pub(super) fn on_timeout(&mut self) {

@@ -52,6 +52,9 @@ impl DetectSpurious for Dsack {
     fn stop(&mut self) {
         self.open = false;
     }
+    fn is_over(&self) -> bool {
+        !self.open
+    }
     /// Recovery goes on while the reports come in.
     fn is_active(&self) -> bool {
         false

@@ -56,6 +56,10 @@ pub trait DetectSpurious {
     fn stop(&mut self);
     /// Between `start` and a verdict, while nothing but the first segment is held lost.
     fn is_active(&self) -> bool;
+    /// No ACK without SACK blocks has anything to say of a timeout.
+    fn is_over(&self) -> bool {
+        !self.is_active()
+    }
     /// Highest sequence number sent before the timeout in question.
     fn high(&self) -> u64;
     fn on_ack(&mut self, a: &Ack) -> SpuriousVerdict;

@@ -65,6 +65,10 @@ macro_rules! spurious {
             fn is_active(&self) -> bool {
                 match self { SpuriousDetector::Empty => false, $(SpuriousDetector::$variant(j) => j.is_active()),* }
             }
+            #[inline]
+            fn is_over(&self) -> bool {
+                match self { SpuriousDetector::Empty => true, $(SpuriousDetector::$variant(j) => j.is_over()),* }
+            }
             fn high(&self) -> u64 {
                 match self { SpuriousDetector::Empty => 0, $(SpuriousDetector::$variant(j) => j.high()),* }
             }

@@ -2,7 +2,7 @@
 //! and retransmissions in a list of their own.
 
 use super::Scoreboard;
-use super::segment::{LOST, RETRANSMITTED};
+use super::segment::{LOST, RETRANSMITTED, SACKED};
 use crosswind_base::{Dur, Time};
 
 /// What the clock says of segments that left before a delivered one.
@@ -76,6 +76,26 @@ impl Scoreboard {
         }
     }
 
+    /// Marks everything lost that left before `time` and is neither SACKed, held lost nor retransmitted.
+    pub fn mark_lost_sent_before(&mut self, time: Time) {
+        let mut i = self.suspect_cursor.saturating_sub(self.popped) as usize;
+        let mut first_left = None;
+        while let Some(s) = self.ring.get(i).copied() {
+            let is_suspect = s.flags & (SACKED | LOST | RETRANSMITTED) == 0;
+            if is_suspect && s.sent_at < time {
+                self.hold_lost_again(i);
+            } else if is_suspect {
+                first_left = first_left.or(Some(i));
+            }
+            // All that follow left later still.
+            if s.sent_at >= time && !s.was_ever_retransmitted() {
+                break;
+            }
+            i += 1;
+        }
+        self.suspect_cursor = self.popped + first_left.unwrap_or(i) as u64;
+    }
+
     fn mark_overdue_retransmissions(&mut self, o: &Overdue, found: &mut Found) {
         let mut k = 0;
         while let Some(&(start, at)) = self.retransmissions.0.get(k)
@@ -145,6 +165,49 @@ mod tests {
                 _ => b.mark_lost_but_retransmitted(SackAfterTimeout::Clear, u64::MAX),
             },
         }
+    }
+
+    #[test]
+    fn what_left_long_ago_is_held_lost_unless_it_was_sent_again() {
+        let mut b = Scoreboard::default();
+        (0..6).for_each(|i| b.push(i * 100, 100, Time(i)));
+        b.sack((100, 200), 0, &mut false);
+        b.mark_first_lost();
+        b.retransmit(0, Time(40));
+        b.mark_lost_sent_before(Time(4));
+        assert_eq!((b.lost_bytes(), b.next_lost().map(|s| s.start)), (300, Some(200)));
+        b.audit(0, 600).expect("the counters agree with the segments");
+    }
+
+    #[test]
+    fn the_walk_from_the_cursor_finds_what_a_walk_over_all_finds() {
+        let mut found = 0;
+        for seed in 0..300 {
+            let mut r = Streams::new(seed).named("overdue");
+            let (mut b, mut ends, mut now) = (Scoreboard::default(), (1, 1), Time(1));
+            for n in 0..120 {
+                now += Dur(r.below(4));
+                step(&mut r, &mut b, now, &mut ends);
+                let time = Time(now.0.saturating_sub(r.below(60)));
+                let waits = |s: &&Sent| s.is_lost() && !s.is_retransmitted();
+                let asked = |s: &&Sent| s.flags & (SACKED | LOST | RETRANSMITTED) == 0 && s.sent_at < time;
+                let mut expected: Vec<u64> = b.segments().filter(|s| waits(s) || asked(s)).map(|s| s.start).collect();
+                found += b.segments().filter(asked).count();
+                expected.sort_unstable();
+                b.mark_lost_sent_before(time);
+                assert_eq!(b.segments().filter(waits).map(|s| s.start).collect::<Vec<_>>(), expected, "{seed}, {n}");
+                b.audit(ends.0, ends.1).expect("the counters agree with the segments");
+                if r.below(8) == 0 && b.next_suspect().is_none() {
+                    let above = |s: &&Sent| s.end() <= b.highest_sacked() && asked_of(s);
+                    assert!(b.segments().find(above).is_none(), "{seed}, {n}: the cursor has passed one");
+                }
+            }
+        }
+        assert!(found > 1000, "{found}");
+    }
+
+    fn asked_of(s: &Sent) -> bool {
+        s.flags & (SACKED | LOST | RETRANSMITTED) == 0
     }
 
     #[test]

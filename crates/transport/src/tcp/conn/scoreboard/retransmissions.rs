@@ -64,12 +64,19 @@ impl Scoreboard {
 
     /// The segments that are held lost and wait to be retransmitted, in order.
     pub fn waiting(&self) -> impl Iterator<Item = &Sent> {
-        let from = self.retransmit_cursor.saturating_sub(self.popped) as usize;
-        let waiting = self.ring.iter().skip(from).filter(|s| s.flags & (LOST | RETRANSMITTED) == LOST);
-        waiting.scan(self.waiting, |left, s| {
-            let is_one = *left > 0;
-            *left = left.saturating_sub(u64::from(s.len));
-            is_one.then_some(s)
+        let mut i = self.retransmit_cursor.saturating_sub(self.popped) as usize;
+        let mut left = self.waiting;
+        std::iter::from_fn(move || {
+            // Behind the last of them nobody walks on to the end of the window.
+            while left > 0 {
+                let s = self.ring.get(i)?;
+                i += 1;
+                if s.flags & (LOST | RETRANSMITTED) == LOST {
+                    left = left.saturating_sub(u64::from(s.len));
+                    return Some(s);
+                }
+            }
+            None
         })
     }
 
