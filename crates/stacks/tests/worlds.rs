@@ -81,6 +81,16 @@ fn messages_are_written_to_the_stream_as_they_come_and_all_of_them_arrive() {
 }
 
 #[test]
+fn the_timeline_changes_the_pace_of_messages_over_a_stack() {
+    let cbr = json!({"type": "cbr", "payload": "1000 B", "interval": "10 ms"});
+    let mut what = scenario(json!({"a": over("quinn", "cubic", cbr)}), 10, json!({}));
+    what["timeline"] = json!([{"at": "5 s", "flow": "a", "set": {"interval": "50 ms"}}]);
+    let t = run(&what);
+    let bytes = number(table(&t, "flow"), "size_bytes", 0);
+    assert!((5.8e5..6.2e5).contains(&bytes), "{bytes} bytes: five hundred messages, then a hundred");
+}
+
+#[test]
 fn ten_runs_with_one_seed_are_the_same_whatever_is_recorded_or_decided_early() {
     let tcp = json!({"from": "left-2", "to": "right-2", "tcp": {"law": "cubic"}, "workload": {"type": "bulk"}});
     let bulk = json!({"type": "bulk"});

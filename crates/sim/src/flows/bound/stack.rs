@@ -260,8 +260,12 @@ impl Transport for Foreign {
         Some(self.delivered)
     }
 
-    /// What a stack was made with stays.
-    fn retune(&mut self, _: &OfFlow, _: &Own<'_>, _: &mut App, _: &mut EndIo<'_, '_>) {}
+    /// What a stack was made with stays; messages come at another pace.
+    fn retune(&mut self, new: &OfFlow, _: &Own<'_>, app: &mut App, _: &mut EndIo<'_, '_>) {
+        if let (App::Source(source), Some(w)) = (app, &new.workload) {
+            source.go_on_as(&w.now);
+        }
+    }
 
     fn abort(&mut self, io: &mut EndIo<'_, '_>) -> Broken {
         if self.is_over() || self.opened_at.is_none() {
