@@ -29,7 +29,7 @@ STRENGTHS = ("must", "should", "value", "informational")
 SUMMARIES: dict[str, Callable[[Values], Any]] = {
     **{"max": np.max, "min": np.min, "mean": np.mean, "median": np.median, "sum": np.sum},
     **{"first": lambda v: v[0], "last": lambda v: v[-1]},
-    **{f"p{n}": lambda v, n=n: np.percentile(v, n) for n in (95, 99)},
+    **{"p95": lambda v: np.percentile(v, 95), "p99": lambda v: np.percentile(v, 99)},
 }
 BOUNDS = ("is", "at_least", "at_most")
 KEYS = {"quantity", "of", "with", "within", "because", "unit", *BOUNDS}
