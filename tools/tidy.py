@@ -78,7 +78,7 @@ ROOMS = (
         ("sweep", "suites"),
         ("reproduce",),
     ),
-    *(("bench", "theory"), ("studio", "experiments"), ("__init__",), ("cli",), ("__main__",)),
+    *(("theory",), ("studio", "experiments"), ("bench",), ("__init__",), ("cli",), ("__main__",)),
 )
 # Rooms of crates, from the ground up: each imports from those before it only.
 RUST_ROOMS = {"sim": ("scenario", "flows", "engine", "results", "runs")}

@@ -63,7 +63,7 @@ fn a_level_is_an_overflow_before_the_queue_is_full() {
     assert!(near(p_of(&b), 0.02));
 }
 
-/// Random arrivals and departures through both sides: picked, refused.
+/// Random arrivals and departures through both sides: selected, refused.
 fn compare(p: &BlueParams, mut oracle: Oracle, seed: u64) -> [usize; 2] {
     let mut b = bench(p.clone(), seed);
     let mut draws = Streams::new(seed).named("blue");
@@ -81,8 +81,8 @@ fn compare(p: &BlueParams, mut oracle: Oracle, seed: u64) -> [usize; 2] {
             if held > 15 {
                 oracle.overflow(now);
             }
-            let (is_picked, is_full) = (draws.chance(oracle.p), held == 20);
-            let want = match (is_full, is_picked, ecn) {
+            let (is_selected, is_full) = (draws.chance(oracle.p), held == 20);
+            let want = match (is_full, is_selected, ecn) {
                 (true, ..) => Outcome::Dropped(DropReason::QueueFull),
                 (_, false, _) => Outcome::Admitted,
                 (_, true, Ecn::Ect0) => Outcome::Marked,
@@ -97,7 +97,7 @@ fn compare(p: &BlueParams, mut oracle: Oracle, seed: u64) -> [usize; 2] {
             if !is_in && held == 0 {
                 oracle.idle_ns = Some(now);
             }
-            seen[0] += usize::from(is_picked && !is_full);
+            seen[0] += usize::from(is_selected && !is_full);
             seen[1] += usize::from(is_full);
         } else if b.depart(Time(now)).is_some() {
             held -= 1;

@@ -66,11 +66,11 @@ fn roots_up_to_fifteen_are_a_table_of_four_steps_each() {
     }
 }
 
-/// The packets, one a millisecond, that are picked; the first `short` have waited 1 ms, all others 20 ms.
+/// The packets, one a millisecond, that are selected; the first `short` have waited 1 ms, all others 20 ms.
 fn picks(profile: Profile, short: u64, n: u64) -> Vec<u64> {
     let mut c = Cobalt::new(law(profile));
-    let mut is_picked = |i: &u64| call(&mut c, [START + i * MS, if *i < short { MS } else { 20 * MS }], 9) > 0;
-    (0..n).filter(|i| is_picked(i)).collect()
+    let mut is_selected = |i: &u64| call(&mut c, [START + i * MS, if *i < short { MS } else { 20 * MS }], 9) > 0;
+    (0..n).filter(|i| is_selected(i)).collect()
 }
 
 #[test]

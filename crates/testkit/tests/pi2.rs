@@ -120,7 +120,7 @@ fn classic_and_scalable_packets_are_picked_with_the_square_and_with_twice_the_ro
         let at = Time(30_000_000);
         assert!((b.disc.law().base_probability() - 0.1).abs() < 1e-12);
         let n = 200_000;
-        let picked = |b: &mut DiscBench<_>, ecn| {
+        let selected = |b: &mut DiscBench<_>, ecn| {
             let before = b.log.entries.len();
             for _ in 0..n {
                 b.arrive(at, 100, ecn);
@@ -129,7 +129,7 @@ fn classic_and_scalable_packets_are_picked_with_the_square_and_with_twice_the_ro
             (b.log.entries.len() - before) as f64 / f64::from(n)
         };
         for (ecn, rate) in [(Ecn::NotEct, 0.01), (Ecn::Ect0, 0.01), (Ecn::Ect1, 0.2), (Ecn::Ce, 0.2)] {
-            let (got, error) = (picked(&mut b, ecn), (rate * (1.0 - rate) / f64::from(n)).sqrt());
+            let (got, error) = (selected(&mut b, ecn), (rate * (1.0 - rate) / f64::from(n)).sqrt());
             assert!((got - rate).abs() < 4.0 * error, "{decides:?} {ecn:?}: {got}");
         }
     }

@@ -25,7 +25,7 @@ use crosswind_base::{BitRate, Colour, ConfigError, Dur, Rng};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// How the packets above the contract are picked.
+/// How the packets above the contract are selected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Marking {
@@ -46,7 +46,7 @@ pub struct Tsw2cmParams {
     pub cir: BitRate,
     /// How much of the past the average remembers.
     pub window: Dur,
-    /// How the packets above the contract are picked.
+    /// How the packets above the contract are selected.
     pub marking: Marking,
 }
 

@@ -44,7 +44,7 @@ pub struct BlueParams {
     pub freeze_time: Dur,
     /// A queue longer than this counts as an overflow, or "none".
     pub level: Switch<Limit>,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
 }
 
@@ -138,9 +138,9 @@ impl Aqm for Blue {
         if self.is_above_level(a) {
             self.on_overflow(a.now);
         }
-        let is_picked = q.draws.chance(self.p);
+        let is_selected = q.draws.chance(self.p);
         // What does not fit is dropped for that.
-        if is_picked && q.fits(a) { Verdict::Signal(DropReason::EarlyDrop) } else { Verdict::Pass }
+        if is_selected && q.fits(a) { Verdict::Signal(DropReason::EarlyDrop) } else { Verdict::Pass }
     }
     fn on_refused(&mut self, a: &Arrival, why: DropReason) {
         if why == DropReason::QueueFull {

@@ -67,11 +67,11 @@ pub struct CobaltParams {
     pub decrement: f64,
     /// A wait that counts as an overflow, or "none".
     pub blue_threshold: Switch<Dur>,
-    /// A wait above which ECN-capable packets are marked although the law has not picked them, or "none".
+    /// A wait above which ECN-capable packets are marked although the law has not selected them, or "none".
     pub ce_threshold: Switch<Dur>,
     /// Packets with ECT(1) or CE see nothing but `ce_threshold`, and no others see that.
     pub l4s: bool,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
 }
 
@@ -225,7 +225,7 @@ fn is_scalable(ecn: Ecn) -> bool {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Pick {
     Keep,
-    /// CoDel has picked it: mark it, or drop it where it cannot be marked.
+    /// CoDel has selected it: mark it, or drop it where it cannot be marked.
     Signal,
 }
 
@@ -284,7 +284,7 @@ impl Cobalt {
         self.law = law;
     }
 
-    /// Packets that it has picked, less those forgotten, and the drop probability in units of 2^-32.
+    /// Packets that it has selected, less those forgotten, and the drop probability in units of 2^-32.
     pub fn state(&self) -> (u32, u32) {
         (self.count, self.p_drop)
     }
@@ -343,7 +343,7 @@ impl Cobalt {
         }
     }
 
-    /// CoDel's part: whether the packet that has waited so long is picked, and whether the schedule lies behind.
+    /// CoDel's part: whether the packet that has waited so long is selected, and whether the schedule lies behind.
     fn look(&mut self, now: Time, waited: Dur, least: Dur) -> (Pick, bool) {
         let is_due = self.is_due(now);
         let mut is_late = now > self.drop_next;

@@ -56,11 +56,11 @@ pub struct CodelParams {
     pub limit: Limit,
     /// A wait that may last.
     pub target: Dur,
-    /// For how long every packet must have waited longer before one is picked.
+    /// For how long every packet must have waited longer before one is selected.
     pub interval: Dur,
-    /// With no more bytes than this left in the queue no packet is picked.
+    /// With no more bytes than this left in the queue no packet is selected.
     pub mtu: Size,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
     /// Every ECN-capable packet that has waited longer is marked, or "none".
     pub ce_threshold: Switch<Dur>,
@@ -141,7 +141,7 @@ impl CodelParams {
     }
 }
 
-/// Which packets are marked although the law has not picked them.
+/// Which packets are marked although the law has not selected them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CeThreshold {
     pub above: Option<Dur>,
@@ -207,7 +207,7 @@ impl Codel {
         Ok(())
     }
 
-    /// Packets that it has picked since it began to, and when it will pick the next one.
+    /// Packets that it has selected since it began to, and when it will pick the next one.
     pub fn schedule(&self) -> (u32, Time) {
         match &self.state {
             State::Rfc(s) => (s.count, s.drop_next),

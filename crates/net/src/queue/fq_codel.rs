@@ -79,11 +79,11 @@ pub struct FqCodelParams {
     pub drop_batch: u32,
     /// A wait that may last.
     pub target: Dur,
-    /// For how long every packet of a flow must have waited longer before one is picked.
+    /// For how long every packet of a flow must have waited longer before one is selected.
     pub interval: Dur,
-    /// With no more bytes than this left no packet is picked.
+    /// With no more bytes than this left no packet is selected.
     pub mtu: Size,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
     /// Every ECN-capable packet that has waited longer is marked, or "none".
     pub ce_threshold: Switch<Dur>,

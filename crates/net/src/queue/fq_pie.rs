@@ -77,7 +77,7 @@ pub struct FqPieParams {
     pub byte_mode: bool,
     /// The usual packet.
     pub mean_packet: Size,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
     /// Beyond this probability they are dropped in any case.
     pub ecn_below: f64,

@@ -3,7 +3,7 @@
 //! **Source**: hollot-2001 sections III and IV; ns-2.35 `queue/pi.cc` (defaults).
 //!
 //! **Idea**: `frequency` times a second the probability moves by `a (q - target) - b (q_last - target)`; an arriving packet is
-//! picked with it. The queue comes to rest at `target`, whatever the load.
+//! selected with it. The queue comes to rest at `target`, whatever the load.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -40,7 +40,7 @@ pub struct PiParams {
     pub b: f64,
     /// Steps per second.
     pub frequency: f64,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
 }
 
@@ -129,9 +129,9 @@ impl Aqm for Controller {
 
     fn on_enqueue(&mut self, a: &Arrival, q: &mut Lent<'_, '_, Rng>) -> Verdict {
         self.catch_up(a.now, a.backlog.packets);
-        let is_picked = q.draws.chance(self.p);
+        let is_selected = q.draws.chance(self.p);
         // What does not fit is dropped for that.
-        if is_picked && q.fits(a) { Verdict::Signal(DropReason::EarlyDrop) } else { Verdict::Pass }
+        if is_selected && q.fits(a) { Verdict::Signal(DropReason::EarlyDrop) } else { Verdict::Pass }
     }
     fn on_dequeue(&mut self, q: &mut Lent<'_, '_, Rng>) -> Option<Head> {
         self.catch_up(q.now(), q.backlog().packets);

@@ -3,7 +3,7 @@
 //! **Source**: de-schepper-2016; rfc9332 appendix A.1 and A.2 (gains, rules of overload).
 //!
 //! **Idea**: every `t_update` a probability `p'` moves by `alpha (q - target) + beta (q - q_last)`, with `q` the wait of the oldest packet.
-//! A Classic sender's rate goes with one over the root of what it loses, so its packets are picked with `p'^2`; a Scalable sender's with
+//! A Classic sender's rate goes with one over the root of what it loses, so its packets are selected with `p'^2`; a Scalable sender's with
 //! one over it, so its packets (ECT(1), CE) are marked with `coupling p'`. Hence both get about the same from one queue, and the gains
 //! need no table as those of PIE do.
 //!
@@ -47,7 +47,7 @@ pub enum Scalable {
     AsClassic,
 }
 
-/// When a packet is picked.
+/// When a packet is selected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decides {
@@ -78,9 +78,9 @@ pub struct Pi2Params {
     pub scalable: Scalable,
     /// How many times the probability of a Scalable packet is that before it is squared.
     pub coupling: f64,
-    /// When a packet is picked.
+    /// When a packet is selected.
     pub decides: Decides,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
     /// From this squared probability on Classic packets are dropped in any case.
     pub ecn_below: f64,

@@ -3,7 +3,7 @@
 //! **Source**: athuraliya-2001 section II; ns-2.35 `queue/rem.cc` (defaults); bhandarkar-2006 IV.C.8 (equations 4.1, 4.2).
 //!
 //! **Idea**: every `period` a price moves with the queue above its target and with arrivals above capacity:
-//! `price += gamma (alpha (b - target) + x - c)`, never below zero. A packet is picked with the probability `1 - phi^-price`.
+//! `price += gamma (alpha (b - target) + x - c)`, never below zero. A packet is selected with the probability `1 - phi^-price`.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -17,7 +17,7 @@
 //! | `ecn` | - | mark | bhandarkar-2006 IV.C.8 |
 //! | `rate` | bit/s | the link's | - |
 //!
-//! **Deviations**: 1. Packets are picked when they leave, as in ns-2; without ECN a picked packet is dropped there, and the link
+//! **Deviations**: 1. Packets are selected when they leave, as in ns-2; without ECN a selected packet is dropped there, and the link
 //! asks for the next one at once.
 //!
 //! **Checked by**: conformance suite; the law below against equation 4.1 written out.
@@ -49,7 +49,7 @@ pub struct RemParams {
     pub period: Dur,
     /// Typical packet, for the capacity in packets.
     pub mean_packet: Size,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
     /// Rate of the link; its own when absent.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -3,7 +3,7 @@
 //! **Source**: linux-sch-sfb; feng-2001-sfb (stochastic fair BLUE).
 //!
 //! **Idea**: BLUE for each flow without state for each flow. A hash leads a packet to one of 16 bins in each of eight levels. A bin that
-//! is empty when a packet comes lowers its probability, one that holds `bin_size` packets raises it; the flow is picked with the lowest
+//! is empty when a packet comes lowers its probability, one that holds `bin_size` packets raises it; the flow is selected with the lowest
 //! probability of its eight bins. Only a flow that does not listen drives all eight to the end; it gets a burst of `penalty_burst` packets,
 //! and new ones only when none of them has come for `1 / penalty_rate`: each one refused starts that wait anew.
 //!
@@ -63,7 +63,7 @@ pub struct SfbParams {
     pub rehash: Dur,
     /// For how long before its time the next hash learns.
     pub warmup: Dur,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
 }
 
@@ -257,7 +257,7 @@ impl Sfb {
         if draw >= p_min {
             return Verdict::Pass;
         }
-        // So much has to be picked that marks alone do not do.
+        // So much has to be selected that marks alone do not do.
         let half = u32::from(P_MAX / 2);
         if u32::from(draw) < 2 * u32::from(p_min).saturating_sub(half) {
             return Verdict::Drop(DropReason::EarlyDrop);

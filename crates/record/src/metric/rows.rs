@@ -367,8 +367,8 @@ pub const METRICS: &[Metric] = &[
     row((Sample, "goodput_bps", BitsPerSecond), "Application bits delivered per second since the sample before.", EVALUATION),
 
     row((Sample, "codel_sojourn_ns", Ns), "Time that the packet which left the queue last had waited, as CoDel sees it.", SOJOURN),
-    row((Sample, "codel_count_packets", Packets), "Packets that CoDel has picked since it began to, or would go on from.", SOJOURN),
-    row((Sample, "aqm_base_p_ratio", Ratio), "The probability that PI2 and DualPI2 control: Classic packets are picked with its square.", COUPLED),
+    row((Sample, "codel_count_packets", Packets), "Packets that CoDel has selected since it began to, or would go on from.", SOJOURN),
+    row((Sample, "aqm_base_p_ratio", Ratio), "The probability that PI2 and DualPI2 control: Classic packets are selected with its square.", COUPLED),
     row((Sample, "aqm_coupled_p_ratio", Ratio), "Probability with which DualPI2 marks a packet of its L queue because of the Classic one.", COUPLED),
     row((Sample, "aqm_p_ratio", Ratio), "Probability with which the law of the queue picks a packet now.", OWN),
     row((Sample, "size_bytes", Bytes), "Totals: application bytes that reached the receiving application so far, in order and once.", OWN),

@@ -32,7 +32,7 @@ impl Red {
             let m = (time - self.q_time) / self.s;
             self.avg *= (1.0 - self.w_q).powf(m);
         }
-        let picked = if self.min_th <= self.avg && self.avg < self.max_th {
+        let selected = if self.min_th <= self.avg && self.avg < self.max_th {
             self.count += 1.0;
             let pb = self.max_p * (self.avg - self.min_th) / (self.max_th - self.min_th);
             let pa = pb / (1.0 - self.count * pb);
@@ -50,7 +50,7 @@ impl Red {
             self.count = -1.0;
             None
         };
-        let decision = match picked {
+        let decision = match selected {
             Some(_) if self.is_ecn && is_capable => Decision::Mark,
             Some(drop) => drop,
             None => Decision::Admit,

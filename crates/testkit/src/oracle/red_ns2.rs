@@ -130,8 +130,8 @@ impl Red {
         } else {
             self.is_old = false;
         }
-        let is_picked = matches!(decision, Decision::DropEarly | Decision::DropForced);
-        if !is_picked && self.q_len() >= self.limit {
+        let is_selected = matches!(decision, Decision::DropEarly | Decision::DropForced);
+        if !is_selected && self.q_len() >= self.limit {
             decision = Decision::DropFull;
             self.count = 0.0;
             self.count_bytes = 0.0;

@@ -81,7 +81,7 @@ pub struct CakeParams {
     pub memory_limit: Switch<Size>,
     /// The longest packet, with its link-layer header.
     pub mtu: Size,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
 }
 

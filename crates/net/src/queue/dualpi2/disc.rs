@@ -1,4 +1,4 @@
-//! The discipline: two queues, who is served, and who is picked.
+//! The discipline: two queues, who is served, and who is selected.
 
 use super::control::{Control, Kernel};
 use super::params::{Classify, DualPi2Params, Kind, Overload, Picks, Profile, Scheduler, compiled};
@@ -37,7 +37,7 @@ impl Aqm for Decided {
     }
 }
 
-const PICKED: Verdict = Verdict::Signal(DropReason::EarlyDrop);
+const SELECTED: Verdict = Verdict::Signal(DropReason::EarlyDrop);
 const DROPPED: Verdict = Verdict::Drop(DropReason::EarlyDrop);
 
 /// DualPI2.
@@ -145,14 +145,14 @@ impl DualPi2 {
             return match hits(p) && hits(p) {
                 false => Verdict::Pass,
                 true if is_overload => DROPPED,
-                true => PICKED,
+                true => SELECTED,
             };
         }
         if is_overload {
             let does_drop = self.params.overload == Overload::Drop && hits(p) && hits(p);
-            return if does_drop { DROPPED } else { PICKED };
+            return if does_drop { DROPPED } else { SELECTED };
         }
-        if hits(coupled as u32) { PICKED } else { Verdict::Pass }
+        if hits(coupled as u32) { SELECTED } else { Verdict::Pass }
     }
 
     /// The same as published, of a packet that has left its queue; an L packet is also judged by its own wait.
@@ -164,21 +164,21 @@ impl DualPi2 {
             Kind::Llll => Verdict::Pass,
             Kind::Classic if !self.picks(C, squared) => Verdict::Pass,
             Kind::Classic if squared >= (1.0 / (k * k)).min(1.0) => DROPPED,
-            Kind::Classic => PICKED,
+            Kind::Classic => SELECTED,
             Kind::L4s if k * p >= 1.0 => {
                 if self.picks(L, squared) {
                     DROPPED
                 } else if self.picks(L, 1.0) {
-                    PICKED
+                    SELECTED
                 } else {
                     Verdict::Pass
                 }
             }
             Kind::L4s => {
                 let own = self.ramp(waited);
-                let is_picked = self.picks(L, own.max(k * p));
-                self.step_marks_packets += u64::from(is_picked && own > k * p);
-                if is_picked { PICKED } else { Verdict::Pass }
+                let is_selected = self.picks(L, own.max(k * p));
+                self.step_marks_packets += u64::from(is_selected && own > k * p);
+                if is_selected { SELECTED } else { Verdict::Pass }
             }
         }
     }
@@ -205,11 +205,11 @@ impl DualPi2 {
         }
         let sum = &mut self.sums[queue];
         *sum += x;
-        let is_picked = *sum > 1.0;
-        if is_picked {
+        let is_selected = *sum > 1.0;
+        if is_selected {
             *sum -= 1.0;
         }
-        is_picked
+        is_selected
     }
 
     /// The queue that is served, and what the credit changes by for each byte of it.
@@ -281,7 +281,7 @@ impl DualPi2 {
                     packets => self.stores[L].backlog().packets > packets,
                 };
                 if left.is_some() && kind == Kind::L4s && is_over && !is_spared {
-                    left = self.does(PICKED, queue, head, cx);
+                    left = self.does(SELECTED, queue, head, cx);
                     self.step_marks_packets += u64::from(left.is_some());
                 }
                 left

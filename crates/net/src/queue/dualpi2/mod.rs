@@ -3,7 +3,7 @@
 //! **Source**: rfc9332 appendix A.1 and A.2; linux-sch-dualpi2 (profile `linux`).
 //!
 //! **Idea**: packets of Scalable senders (ECT(1), CE) wait in the L queue, all others in the Classic queue. A controller moves `p'` every
-//! `t_update` by `alpha (q - target) + beta (q - q_last)`; Classic packets are picked with `p'^2`, L packets marked with `coupling p'`, so
+//! `t_update` by `alpha (q - target) + beta (q - q_last)`; Classic packets are selected with `p'^2`, L packets marked with `coupling p'`, so
 //! that flows of both kinds get about the same. L packets are also marked by their own wait, from `step` on: a queue of its own, served
 //! first but for a small share, and marked that early stays below a millisecond.
 //!
@@ -27,12 +27,12 @@
 //! | `classic_share` | - | 0.0625, 0.1 (`linux`) | rfc9332 appendix A.2; linux-sch-dualpi2 (in percent) |
 //! | `time_shift` | time | 50 ms | rfc9332 appendix A.2 |
 //! | `classify` | - | l4s-ect | rfc9332 section 2.3; `any-ect`: ECT(0) goes to L, too (linux-sch-dualpi2) |
-//! | `filter` | - | none | what ECN does not send to L: to class `l4s`, `classic`, or `llll` (in L, never picked), as linux-sch-dualpi2 has them |
+//! | `filter` | - | none | what ECN does not send to L: to class `l4s`, `classic`, or `llll` (in L, never selected), as linux-sch-dualpi2 has them |
 //! | `overload` | - | drop | what happens where `coupling p'` reaches 1: all are dropped with `p'^2`; `overflow` (`linux`): L is marked, `p'` rises no further, the limit drops |
 //! | `decides` | - | departure | rfc9332; `arrival` (`linux`): Classic and coupled picks are made when a packet comes (`drop_early`) |
 //! | `picks` | - | spread, random (`linux`) | rfc9332 appendix A.1: without chance, by a sum of probabilities |
 //! | `wrap` | - | clamp, kernel (`linux`) | `kernel`: a change of `p'` above 1 is cut to 32 bits before it is tested |
-//! | `mtu` | bytes | 1500 B, 1514 B (`linux`) | a packet needs room for one; `linux`: with less than two waiting nobody is picked, and the shares are counted in them |
+//! | `mtu` | bytes | 1500 B, 1514 B (`linux`) | a packet needs room for one; `linux`: with less than two waiting nobody is selected, and the shares are counted in them |
 //!
 //! The table `class` has the rows `l4s` and `classic`.
 //!

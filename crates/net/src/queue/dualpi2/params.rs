@@ -57,7 +57,7 @@ pub enum Overload {
     Overflow,
 }
 
-/// How packets are picked.
+/// How packets are selected.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Picks {
@@ -125,7 +125,7 @@ pub struct DualPi2Params {
     pub overload: Overload,
     /// When Classic and coupled picks are made.
     pub decides: Decides,
-    /// How packets are picked.
+    /// How packets are selected.
     pub picks: Picks,
     /// What becomes of a change that 32 bits do not hold.
     pub wrap: Wrap,
@@ -278,7 +278,7 @@ impl DualPi2Params {
 pub enum Kind {
     Classic,
     L4s,
-    /// In the L queue, and never picked.
+    /// In the L queue, and never selected.
     Llll,
 }
 

@@ -99,11 +99,11 @@ impl Linux {
         if self.accu >= MAX_P / 2 * 17 {
             return true;
         }
-        let is_picked = rng.bits() >> 8 < chance;
-        if is_picked {
+        let is_selected = rng.bits() >> 8 < chance;
+        if is_selected {
             self.accu = 0;
         }
-        is_picked
+        is_selected
     }
 
     pub fn departed(&mut self, p: &PieParams, head: &Head, now: Time, left: u64) {

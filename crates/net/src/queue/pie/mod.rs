@@ -3,7 +3,7 @@
 //! **Source**: rfc8033 sections 4.1 to 4.4, 5.1 to 5.5; linux-sch-pie (profile `linux`).
 //!
 //! **Idea**: every `t_update` the probability moves by `alpha (q - target) + beta (q - q_last)`, in smaller steps the smaller it is.
-//! An arriving packet is picked with it. Short bursts and short queues are spared, and picks are kept apart: none before the
+//! An arriving packet is selected with it. Short bursts and short queues are spared, and picks are kept apart: none before the
 //! probabilities of the packets add up to 0.85, one for certain at 8.5.
 //!
 //! | parameter | unit | default | origin of the default |
@@ -127,17 +127,17 @@ impl Aqm for Pie {
     fn on_enqueue(&mut self, a: &Arrival, q: &mut Lent<'_, '_, Rng>) -> Verdict {
         self.catch_up(a.now, a.backlog.bytes);
         let does_fit = q.fits(a);
-        let (is_picked, may_mark) = match &mut self.state {
+        let (is_selected, may_mark) = match &mut self.state {
             State::Rfc(s) => {
                 s.may_turn_active(&self.params, &a.backlog);
-                let is_picked = does_fit && s.picks(&self.params, a, q.draws);
+                let is_selected = does_fit && s.picks(&self.params, a, q.draws);
                 let may_mark = s.p < self.params.ecn_below;
                 s.arm(&self.params, a.backlog.bytes);
-                (is_picked, may_mark)
+                (is_selected, may_mark)
             }
             State::Linux(s) => (does_fit && s.picks(&self.params, a, q.draws), s.p <= self.mark_up_to),
         };
-        match (is_picked, may_mark) {
+        match (is_selected, may_mark) {
             (false, _) => Verdict::Pass,
             (true, true) => Verdict::Signal(DropReason::EarlyDrop),
             (true, false) => Verdict::Drop(DropReason::EarlyDrop),

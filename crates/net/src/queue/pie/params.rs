@@ -34,10 +34,10 @@ pub enum Estimator {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quiet {
-    /// Nothing is picked, and the delay was below half the target twice.
+    /// Nothing is selected, and the delay was below half the target twice.
     #[default]
     Short,
-    /// Nothing is picked, and there was no delay twice.
+    /// Nothing is selected, and there was no delay twice.
     Empty,
 }
 
@@ -71,7 +71,7 @@ pub struct PieParams {
     pub byte_mode: bool,
     /// The usual packet.
     pub mean_packet: Size,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
     /// From this probability on they are dropped in any case.
     pub ecn_below: f64,

@@ -79,11 +79,11 @@ impl Rfc {
         if self.accu < 0.85 || self.accu >= 8.5 {
             return self.accu >= 8.5;
         }
-        let is_picked = rng.chance(chance);
-        if is_picked {
+        let is_selected = rng.chance(chance);
+        if is_selected {
             self.accu = 0.0;
         }
-        is_picked
+        is_selected
     }
 
     /// A law that rests begins anew when the queue is long.
@@ -181,13 +181,13 @@ mod tests {
     fn a_sum_below_its_first_bound_spares_all_and_one_above_its_second_none() {
         let params = PieParams::default();
         let mut rng = Streams::new(2).named("pie");
-        for (accu, picked) in [(0.84, 0), (8.5, 400)] {
+        for (accu, selected) in [(0.84, 0), (8.5, 400)] {
             let mut law = law(0.001, &params);
             let picks = (0..400).filter(|_| {
                 law.accu = accu;
                 law.picks(&params, &long(), &mut rng)
             });
-            assert_eq!(picks.count(), picked, "{accu}");
+            assert_eq!(picks.count(), selected, "{accu}");
         }
     }
 }

@@ -2,9 +2,9 @@
 //!
 //! **Source**: floyd-jacobson-1993 section IV (the detailed algorithm); rfc3168 section 5 (marking).
 //!
-//! **Idea**: `avg` is an exponential average of the queue; between `min_th` and `max_th` packets are picked with
+//! **Idea**: `avg` is an exponential average of the queue; between `min_th` and `max_th` packets are selected with
 //! `p_b = max_p (avg - min_th) / (max_th - min_th)`, spread evenly by `p_a = p_b / (1 - count p_b)`; above `max_th` all
-//! are picked. An idle queue decays as if `m` packets had arrived at it: `avg (1 - w_q)^m`.
+//! are selected. An idle queue decays as if `m` packets had arrived at it: `avg (1 - w_q)^m`.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
@@ -48,15 +48,15 @@ pub struct FloydJacobsonParams {
     /// Link-layer bytes that count, in the limit and in the average, for every packet.
     #[serde(skip_serializing_if = "no_bytes")]
     pub overhead: Size,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
-    /// Average queue below which no packet is picked.
+    /// Average queue below which no packet is selected.
     pub min_th: Limit,
-    /// Average queue from which every packet is picked.
+    /// Average queue from which every packet is selected.
     pub max_th: Limit,
     /// Weight of one arrival in the average.
     pub w_q: f64,
-    /// Probability of being picked just below `max_th`.
+    /// Probability of being selected just below `max_th`.
     pub max_p: f64,
     /// Whether the average is over bytes or packets.
     pub measure: Measure,
@@ -112,7 +112,7 @@ pub struct FloydJacobson {
     /// Packets of `avpkt` bytes that the link sends in a nanosecond.
     packets_per_ns: f64,
     avg: f64,
-    /// Packets since the last one that was picked; -1 below `min_th`.
+    /// Packets since the last one that was selected; -1 below `min_th`.
     count: i64,
     q_time: Time,
 }
@@ -155,7 +155,7 @@ impl Law for FloydJacobson {
         self.count += 1;
         let p_b = self.params.max_p * (self.avg - self.min_th) / (self.max_th - self.min_th);
         let spread = 1.0 - self.count as f64 * p_b;
-        // Where count p_b reaches 1 the interval is used up and the packet is picked for certain.
+        // Where count p_b reaches 1 the interval is used up and the packet is selected for certain.
         let p_a = if spread > 0.0 { p_b / spread } else { 1.0 };
         if rng.chance(p_a) {
             self.count = 0;

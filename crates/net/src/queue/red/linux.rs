@@ -4,7 +4,7 @@
 //! jarvinen-2006 Figures 2 and 3, Table 6 and appendix C.
 //!
 //! **Idea**: `qavg` holds `avg << w_log`; an arrival adds `backlog - (qavg >> w_log)`. Between the thresholds one is
-//! picked when `((qavg - min) >> w_log) * count >= R`, `R` uniform below `(max_th - min_th) / max_p` and redrawn after
+//! selected when `((qavg - min) >> w_log) * count >= R`, `R` uniform below `(max_th - min_th) / max_p` and redrawn after
 //! each pick: gaps are uniform on 1 to 1/p_b. After idle time damping replaces the update: `qavg >> table[t >> cell]`,
 //! and where the table says 0, `qavg - min(qavg t >> cell, qavg / 2)`, `t` in microseconds.
 //!
@@ -81,11 +81,11 @@ pub struct LinuxParams {
     /// Link-layer bytes that count, in the limit and in the average, for every packet.
     #[serde(skip_serializing_if = "no_bytes")]
     pub overhead: Size,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
-    /// Average queue below which no packet is picked.
+    /// Average queue below which no packet is selected.
     pub min_th: Size,
-    /// Average queue from which every packet is picked.
+    /// Average queue from which every packet is selected.
     pub max_th: Size,
     /// Weight of one arrival in the average; rounded to a power of two.
     pub w_q: f64,
@@ -95,7 +95,7 @@ pub struct LinuxParams {
     /// The weight as 2^-w_log; replaces `w_q` and `burst`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub w_log: Option<u32>,
-    /// Probability of being picked just below `max_th`.
+    /// Probability of being selected just below `max_th`.
     pub max_p: f64,
     /// Whether `max_p` is rounded to what `tc` can express.
     pub max_p_rounding: MaxPRounding,

@@ -87,14 +87,14 @@ pub struct Ns2Params {
     pub limit: Limit,
     /// Whether the limit is tested with the arriving packet (fits) or without it (overshoot, linux-2.4).
     pub admission: Admission,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
     /// From this probability on ECN-capable packets are dropped too; 1 marks them up to certainty.
     pub mark_p: f64,
-    /// Average queue below which no packet is picked; found from `target_delay` when absent.
+    /// Average queue below which no packet is selected; found from `target_delay` when absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub min_th: Option<Limit>,
-    /// Average queue from which every packet is picked (or, if gentle, the probability rises faster).
+    /// Average queue from which every packet is selected (or, if gentle, the probability rises faster).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_th: Option<Limit>,
     /// Whether the average is over bytes or packets.
@@ -105,7 +105,7 @@ pub struct Ns2Params {
     pub mean_packet: Size,
     /// Weight of one arrival in the average: a number, or "capacity", "capacity-10", "rtt".
     pub w_q: Weight,
-    /// Probability of being picked at `max_th`.
+    /// Probability of being selected at `max_th`.
     pub max_p: f64,
     /// Raise the probability from max_p to 1 between max_th and twice max_th.
     pub gentle: bool,

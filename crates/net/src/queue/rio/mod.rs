@@ -85,11 +85,11 @@ pub enum Profile {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Thresholds {
-    /// Average below which no packet of this colour is picked.
+    /// Average below which no packet of this colour is selected.
     pub min_th: Limit,
-    /// Average from which every packet of this colour is picked.
+    /// Average from which every packet of this colour is selected.
     pub max_th: Limit,
-    /// Probability of being picked just below `max_th`.
+    /// Probability of being selected just below `max_th`.
     pub max_p: f64,
 }
 
@@ -99,7 +99,7 @@ pub struct Thresholds {
 pub struct RioParams {
     /// How much the queue holds, in bytes or packets.
     pub limit: Limit,
-    /// Whether picked ECN-capable packets are marked or dropped.
+    /// Whether selected ECN-capable packets are marked or dropped.
     pub ecn: EcnMode,
     /// What the average of a colour counts.
     pub average: Average,

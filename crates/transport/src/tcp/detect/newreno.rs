@@ -184,8 +184,8 @@ pub struct NewReno {
 
 impl NewReno {
     /// `tick`: of the timestamp clock.
-    pub fn new(rules: Rules, p: &NewRenoParams, guard: DuplicatesRule, tick: Dur) -> NewReno {
-        let heuristic = (guard != DuplicatesRule::Bugfix).then(|| Box::new(Heuristic::new(p, guard, tick)));
+    pub fn new(rules: Rules, p: &NewRenoParams, rule: DuplicatesRule, tick: Dur) -> NewReno {
+        let heuristic = (rule != DuplicatesRule::Bugfix).then(|| Box::new(Heuristic::new(p, rule, tick)));
         let deflates = p.deflation.on();
         NewReno { rules, patience: p.patience, deflates, heuristic, dups: 0, dups_ever: 0 }
     }

@@ -49,12 +49,12 @@ pub struct PipeSack {
 }
 
 impl PipeSack {
-    pub fn new(guard: DuplicatesRule) -> PipeSack {
-        PipeSack { ignores_recovery_point: guard == DuplicatesRule::NoBugfix, ..PipeSack::default() }
+    pub fn new(rule: DuplicatesRule) -> PipeSack {
+        PipeSack { ignores_recovery_point: rule == DuplicatesRule::NoBugfix, ..PipeSack::default() }
     }
     /// With NewReno's answer to partial ACKs.
-    pub fn newreno(p: &NewRenoParams, guard: DuplicatesRule) -> PipeSack {
-        PipeSack { on_partial: p.partial_segments, ..PipeSack::new(guard) }
+    pub fn newreno(p: &NewRenoParams, rule: DuplicatesRule) -> PipeSack {
+        PipeSack { on_partial: p.partial_segments, ..PipeSack::new(rule) }
     }
 
     fn clear(&mut self) {

@@ -13,7 +13,7 @@
 //!
 //! **Deviations**: 1. A round trip earlier is backward in time; version 09 interpolates towards the later neighbour, which an implementer
 //! holds to be a mistake, as do we. 2. The window is not lowered at the exit, which the draft leaves open. 3. After a loss, a
-//! timeout or a mark it never returns. 4. What is sent again counts neither as sent nor as delivered: there is nothing of it before.
+//! timeout or a mark it never returns. 4. What is retransmitted counts neither as sent nor as delivered: there is nothing of it before.
 //!
 //! **Checked by**: unit tests (bytes that grow from bin to bin, at fractions of a bin; the exit; bins that were missed),
 //! `crates/sim/tests/scavengers.rs` (before a long queue is full).

@@ -89,7 +89,7 @@ pub struct Vegas {
     base_s: f64,
     round: Round,
     sum_s: f64,
-    least_s: f64,
+    min_rtt_s: f64,
     samples: u32,
     /// In slow start: whether the present round trip grows.
     grows: bool,
@@ -104,7 +104,7 @@ impl Vegas {
             base_s: f64::INFINITY,
             round: Round::default(),
             sum_s: 0.0,
-            least_s: f64::INFINITY,
+            min_rtt_s: f64::INFINITY,
             samples: 0,
             grows: false,
         }
@@ -112,14 +112,14 @@ impl Vegas {
 
     /// An ACK as Linux takes it; `ends`: the first of a round.
     fn grow_as_linux(&mut self, a: &Ack, ends: bool) {
-        let (samples, rtt_s) = (self.samples, self.least_s);
+        let (samples, rtt_s) = (self.samples, self.min_rtt_s);
         if !ends {
             if self.w.in_slow_start() {
                 self.w.slow_start(a, self.counting);
             }
             return;
         }
-        (self.samples, self.least_s) = (0, f64::INFINITY);
+        (self.samples, self.min_rtt_s) = (0, f64::INFINITY);
         if samples <= FEW_SAMPLES {
             // Too few to judge by: as Reno.
             match self.w.in_slow_start() {
@@ -167,7 +167,7 @@ impl Controller for Vegas {
         if let Some(r) = a.rtt {
             self.sum_s += r.as_secs_f64();
             self.samples += 1;
-            self.least_s = self.least_s.min(r.as_secs_f64());
+            self.min_rtt_s = self.min_rtt_s.min(r.as_secs_f64());
             if self.params.rates != VegasRates::Ns2 {
                 self.base_s = self.base_s.min(r.as_secs_f64());
             }
@@ -201,7 +201,7 @@ impl Controller for Vegas {
         let kept = if why == Trigger::Timeout { 0.5 } else { self.params.keep };
         self.w.fall_to(base * kept, why);
         (self.sum_s, self.samples, self.grows) = (0.0, 0, false);
-        self.least_s = f64::INFINITY;
+        self.min_rtt_s = f64::INFINITY;
     }
 
     fn window(&self) -> &Window {
