@@ -67,7 +67,7 @@ def configurations() -> dict[str, Scenario]:
 
 def _scenario(queue: dict[str, Any], device: int) -> Scenario:
     large = {"type": "droptail", "limit": "100000 packets"}
-    line = {"from": "left", "to": "right", "rate": "1 Mbit/s", "delay": "48 ms", "queue": queue}
+    line: dict[str, Any] = {"from": "left", "to": "right", "rate": "1 Mbit/s", "delay": "48 ms", "queue": queue}
     line["device_packets"] = device
     access = {"rate": "10 Mbit/s", "delay": "1 ms", "queue": large}
     links = {
