@@ -385,7 +385,7 @@ pub const METRICS: &[Metric] = &[
     row((Hist, "expected_wait_ns", Ns), "Sum of the waits that queues expected when a packet of the flow arrived at them, in buckets of 0.08 ms.", DISCARD),
     row((Hist, "green_interval_ns", Ns), "Time between consecutive packets that came to a contract in profile.", DIFFSERV),
     row((Hist, "queue_bytes", Bytes), "Backlog of the queue as each arriving packet found it.", OWN),
-    row((Hist, "queue_delay_ns", Ns), "Time from a packet's arrival at the queue to the start of its transmission; of a flow, the sum over the links of the way.", SOJOURN),
+    row((Hist, "queue_delay_ns", Ns), "Time from a packet's arrival at the queue to the start of its transmission.", SOJOURN),
     row((Hist, "rtt_ns", Ns), "Round-trip time samples of the sender.", ROUND_TRIP),
     row((Hist, "delay_ns", Ns), "One-way delay of data packets, from their transport to the receiving end.", ONE_WAY_DELAY),
     row((Hist, "ipdv_ns", Ns), "Delay variation of consecutive packets of a stream, in buckets of 0.1 ms.", VARIATION),

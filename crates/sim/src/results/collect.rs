@@ -119,7 +119,6 @@ pub fn flow_histograms(w: &World<'_>, tables: &mut Tables) {
             }
         }
         tables.push_histogram(of("delay_ns"), &w.ends[2 * i + 1].arrivals().delay_ns);
-        tables.push_histogram(of("queue_delay_ns"), &w.ends[2 * i + 1].arrivals().queue_delay_ns());
         if let Some(waited) = w.ends[2 * i + 1].arrivals().waited() {
             tables.push_linear_histogram(of("expected_wait_ns"), waited);
         }
