@@ -21,6 +21,9 @@ ROOT = Path(__file__).parent.parent.parent
 SHIPPED = [ROOT / "scenarios" / f"{name}.toml" for name in ("lossy", "radio", "red-ecn", "two-classes")]
 PAST = sorted((Path(__file__).parent.parent / "fuzz" / "past").glob("*.toml"))
 
+# One line alone, whose queue decides when packets leave, or which is not steady.
+NOTHING_EARLY = ("l4s", "starlink")
+
 
 @pytest.fixture(scope="module")
 def runner() -> Iterator[Runner]:
@@ -47,7 +50,10 @@ def test_what_is_shipped_does_not_depend_on_what_lines_decide_early(file: Path) 
         core().run_many([text], 1, [0], 1, 1, False, None, look_ahead=is_early)["tables"] for is_early in (True, False)
     )
     checks._same(early, late, "look-ahead-differs", checks.OF_THE_ENGINE)
-    assert (early["run"]["events"] < late["run"]["events"]).all(), "the oracle decides nothing early"
+    fewer = (early["run"]["events"] < late["run"]["events"]).all()
+    assert fewer == (file.stem not in NOTHING_EARLY), (
+        "the oracle decides nothing early, or something where it should not"
+    )
 
 
 def test_scenarios_of_a_seed_are_the_same_and_nearly_all_are_accepted(schema: Any) -> None:

@@ -6,6 +6,7 @@ A table of a million runs' samples does not fit into the memory of every machine
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,8 @@ from polars.io.plugins import register_io_source
 from crosswind.core import column
 from crosswind.results.interrupt import is_unwanted
 
+#: Larger than what a full disk still takes where it did not take the end of a table.
+MORE_bytes = 1 << 16
 #: Rows that are read, made and written at a time: those of a row group of a Parquet file.
 PART_ROWS = 1 << 18
 #: A table of more rows stays where it is: each use of it reads what it needs.
@@ -163,11 +166,25 @@ def streamed(parts: Callable[[], Iterable[pl.DataFrame]], schema: pl.Schema) -> 
 
 
 def write_parquet(source: Source, to: Any, metadata: Mapping[str, str] | None = None) -> None:
-    """Writes a table to a path or a binary file, a large one row group by row group: the bytes are the same."""
+    """Writes a table to a path or a binary file, a large one row group by row group: the bytes are the same.
+
+    Raises OSError when the system takes no more, or what polars raises.
+    """
     told = dict(metadata) if metadata else None
     if isinstance(source, Columns) and source.rows <= PART_ROWS:
         source = source.slice(0, source.rows)
-    if isinstance(source, pl.DataFrame):
-        source.write_parquet(to, row_group_size=PART_ROWS, metadata=told)
-    else:
-        source.lazy().sink_parquet(to, row_group_size=PART_ROWS, metadata=told)
+    try:
+        if isinstance(source, pl.DataFrame):
+            source.write_parquet(to, row_group_size=PART_ROWS, metadata=told)
+        else:
+            source.lazy().sink_parquet(to, row_group_size=PART_ROWS, metadata=told)
+    except pl.exceptions.PolarsError:
+        _ask_for_more(to)
+        raise
+
+
+def _ask_for_more(to: Any) -> None:
+    """polars does not say why the end of a file could not be written; the system does. Raises OSError."""
+    with Path(to).open("ab") if isinstance(to, str | Path) else contextlib.nullcontext(to) as f:
+        f.write(bytes(MORE_bytes))
+        f.flush()
