@@ -6,7 +6,7 @@
 //!
 //! One endless flow over 20 Mbit/s and 60 ms with a queue of 100 packets, 60 s. One factor a line, in the order of time.
 //! `make stack-versions` runs it on older releases of quinn-proto.
-#![expect(clippy::print_stdout, reason = "an example for people")]
+#![expect(clippy::print_stdout, clippy::disallowed_macros, reason = "an example for people")]
 
 #[path = "../tests/common/mod.rs"]
 mod common;
