@@ -183,7 +183,7 @@ def test_every_byte_goes_either_way_with_losses_and_marks(*, to_kernel: bool, tm
     what = Transfer(
         4_000_000, "50 Mbit/s", "5 ms", {"type": "codel", "limit": "1000 packets"}, loss=0.002, ecn=True, limit_s=60
     )
-    said = transfer(what.wish(to_kernel=to_kernel, pcap=tmp_path / "packets.pcapng"))
+    said = transfer(what.request(to_kernel=to_kernel, pcap=tmp_path / "packets.pcapng"))
     assert said["is_exact"], said
     assert said["lost_packets"] > 0 and said["retransmitted_packets"] >= said["lost_packets"]
     assert said["damaged_packets"] == said["strange_packets"] == 0

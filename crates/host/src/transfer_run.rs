@@ -1,4 +1,4 @@
-//! A transfer as a command line asks for it: what is wished as JSON, what came out as JSON.
+//! A transfer as a command line asks for it: the request as JSON, what came out as JSON.
 
 use crate::trial::{Direction, Outcome, Trial};
 use crosswind_base::{Dur, Vantage, units};
@@ -10,10 +10,10 @@ use serde_json::{Value, json};
 use std::io::{self, BufWriter, Write};
 use std::sync::Arc;
 
-/// What is wished.
+/// What is asked for.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Wish {
+pub struct Request {
     pub to_kernel: bool,
     pub size_bytes: u64,
     /// The `tcp` table of our own end, and of the one in the kernel's place in virtual time.
@@ -47,7 +47,7 @@ fn wrong(e: impl ToString) -> io::Error {
 }
 
 /// Does it. Errors: a table that is wrong, a file that cannot be written, a machine that lacks something.
-pub fn transfer(w: Wish) -> io::Result<Value> {
+pub fn transfer(w: Request) -> io::Result<Value> {
     let table = |of: &Value| preset::read(of, "tcp").map(Arc::new).map_err(wrong);
     let rate = w.link["rate"].as_str().and_then(units::parse_rate).ok_or_else(|| wrong("link.rate: no rate"))?;
     let trial = Trial {

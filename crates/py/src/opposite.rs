@@ -6,7 +6,7 @@ use crosswind_base::{ConfigError, Dur, EventKind, Time, Vantage};
 use crosswind_emu::run::Timed;
 use crosswind_host::examine::{Flow, Request, Seen, examine};
 use crosswind_host::kernel::{Application, Kernels};
-use crosswind_host::transfer_run::{Wish, transfer};
+use crosswind_host::transfer_run::{Request, transfer};
 use crosswind_sim::scenario::Repetition;
 use crosswind_transport::tcp::preset;
 use numpy::IntoPyArray;
@@ -117,11 +117,12 @@ fn columns(py: Python<'_>, seen: Seen) -> PyResult<Bound<'_, PyDict>> {
 }
 
 /// One transfer between our own TCP and the kernel's, in real time or in virtual time with our own TCP in the kernel's
-/// place. What is wished and what came out are JSON.
+/// place. What is asked for and what came out are JSON.
 #[pyfunction]
-fn host_transfer(py: Python<'_>, wish_json: &str) -> PyResult<String> {
-    let wish: Wish = serde_json::from_str(wish_json).map_err(|e| PyValueError::new_err(format!("wish: {e}")))?;
-    let said = py.detach(|| transfer(wish)).map_err(system)?;
+fn host_transfer(py: Python<'_>, request_json: &str) -> PyResult<String> {
+    let request: Request =
+        serde_json::from_str(request_json).map_err(|e| PyValueError::new_err(format!("request: {e}")))?;
+    let said = py.detach(|| transfer(request)).map_err(system)?;
     Ok(said.to_string())
 }
 

@@ -1,4 +1,4 @@
-//! What every law, detector, judge and signal does in worlds of many kinds, bit by bit: each segment that either end sends, the
+//! What every law, loss detector, detector of spurious timeouts and signal does in worlds of many kinds, bit by bit: each segment that either end sends, the
 //! window after each event, all totals. Kept as one hash each (`crates/testkit/src/kept.rs`).
 
 use crosswind_base::units::Size;

@@ -71,9 +71,10 @@ def host(
     for to_kernel in WAYS[way]:
         name = "to" if to_kernel else "from"
         file = pcap.with_stem(f"{pcap.stem}-{name}") if pcap and way == "both" else pcap
-        rows.append({"way": name, "clock": "real", **transfer(what.wish(to_kernel=to_kernel, pcap=file))})
+        rows.append({"way": name, "clock": "real", **transfer(what.request(to_kernel=to_kernel, pcap=file))})
         if twin:
-            rows.append({"way": name, "clock": "virtual", **transfer(what.wish(to_kernel=to_kernel, is_virtual=True))})
+            virtual = what.request(to_kernel=to_kernel, is_virtual=True)
+            rows.append({"way": name, "clock": "virtual", **transfer(virtual)})
     if json:
         print_json({"transfers": rows})
     else:

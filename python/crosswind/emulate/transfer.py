@@ -44,7 +44,7 @@ class Transfer:
     seed: int = 1
     limit_s: float = 600.0
 
-    def wish(self, *, to_kernel: bool, is_virtual: bool = False, pcap: Path | None = None) -> Table:
+    def request(self, *, to_kernel: bool, is_virtual: bool = False, pcap: Path | None = None) -> Table:
         """What the engine is asked for."""
         # What Linux does of today needs SACK.
         base = {"preset": "linux-6-cubic"} if self.sack else {"preset": "rfc", "sack": "off", "recovery": "newreno"}
@@ -65,19 +65,19 @@ class Transfer:
         }  # fmt: skip
 
 
-def transfer(wish: Table) -> dict[str, Any]:
+def transfer(request: Table) -> dict[str, Any]:
     """Runs a transfer, in real time in a sandbox of its own; returns what came out (`crosswind host --json`).
 
     Raises MissingError where the build or the machine lacks something, InputError for a table that the engine refuses.
     """
     if not has_hook("host_transfer"):
         raise needs.MissingError("our own TCP in real bytes is in another build: `make stacks`")
-    if wish["is_virtual"]:
-        return _asked(wish)
+    if request["is_virtual"]:
+        return _asked(request)
     privileges = needs.check()
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "outcome.json"
-        code = sandbox.listen({"kind": "transfer", "wish": wish, "out": str(out)}, privileges, lambda _line: None)
+        code = sandbox.listen({"kind": "transfer", "request": request, "out": str(out)}, privileges, lambda _line: None)
         if code in (128 + signal.SIGINT, 128 + signal.SIGTERM):
             raise InterruptedRunError("interrupted; nothing of the transfer is left")
         if not out.exists():
@@ -95,7 +95,7 @@ def inside(job: dict[str, Any]) -> int:
         signal.signal(number, signal.SIG_DFL if os.getpid() != 1 else _end)
     punctual()
     try:
-        said = _asked(job["wish"])
+        said = _asked(job["request"])
     except InputError as e:
         said = {"error": e.found}
     Path(job["out"]).write_text(json.dumps(said), encoding="utf-8")
@@ -106,9 +106,9 @@ def _end(number: int, _frame: object) -> None:
     os._exit(128 + number)
 
 
-def _asked(wish: Table) -> dict[str, Any]:
+def _asked(request: Table) -> dict[str, Any]:
     try:
-        said: dict[str, Any] = json.loads(core().host_transfer(json.dumps(wish)))
+        said: dict[str, Any] = json.loads(core().host_transfer(json.dumps(request)))
     except (OSError, ValueError) as e:
         raise InputError(
             "host", found=str(e), expected="a transfer that the engine and this machine can make"

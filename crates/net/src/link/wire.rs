@@ -73,7 +73,8 @@ pub struct Wire {
 impl Wire {
     pub fn new(params: WireParams) -> Wire {
         let serializer = Serializer::new(params.rate);
-        Wire { params, serializer, busy_until: Time::ZERO, latest: Time::ZERO, begins: VecDeque::new() }
+        let begins = VecDeque::with_capacity(params.device_packets as usize);
+        Wire { params, serializer, busy_until: Time::ZERO, latest: Time::ZERO, begins }
     }
 }
 

@@ -149,6 +149,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Early<Q, L, M> {
     /// A packet goes on to the next stage before its time.
     #[inline(always)]
     fn forward_early(&mut self, packet: InFlight, cx: &mut Cx<'_>) {
+        debug_assert!(packet.at >= cx.now, "never into the past");
         cx.ahead.forward(EarlyPacket { id: packet.id, at: packet.at, from: cx.stage });
         let horizon = if self.is_sampled { cx.ahead.sample_horizon } else { cx.ahead.report_horizon };
         if packet.at <= horizon {

@@ -1,4 +1,5 @@
-//! A window law of Crosswind as a congestion controller of quinn.
+//! A window law of Crosswind as a congestion controller of quinn. That of noq is a file of its own, for an author gets one of the two
+//! whole (`crosswind port`), and the traits of the stacks differ.
 
 use super::law::{LawFactory, Ported};
 use quinn_proto::RttEstimator;

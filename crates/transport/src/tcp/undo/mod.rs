@@ -1,5 +1,6 @@
 //! Detectors of spurious timeouts: was the last one a mistake? One file each, one row in the table below.
 
+pub mod detector;
 pub mod dsack;
 pub mod eifel;
 #[cfg(test)]
@@ -7,7 +8,6 @@ mod eifel_oracle;
 pub mod frto;
 #[cfg(test)]
 mod frto_oracle;
-pub mod judge;
 pub mod last_reduction;
 #[cfg(test)]
 mod last_reduction_oracle;
@@ -17,7 +17,7 @@ use super::detect::Phase;
 use super::facts::Ack;
 use super::params::TcpParams;
 use crosswind_base::registry::Row;
-pub use judge::{DetectSpurious, Episode, Expiry, SpuriousVerdict};
+pub use detector::{DetectSpurious, Episode, Expiry, SpuriousVerdict};
 
 /// One row per detector: variant, type, name, when the parameters ask for it, how it is made, and the file of its reference
 /// page. The first row that is asked for sits; with none, every timeout is genuine.

@@ -190,7 +190,7 @@ mod tests {
                 step(&mut r, &mut b, now, &mut ends);
                 let time = Time(now.0.saturating_sub(r.below(60)));
                 let waits = |s: &&Sent| s.is_lost() && !s.is_retransmitted();
-                let asked = |s: &&Sent| s.flags & (SACKED | LOST | RETRANSMITTED) == 0 && s.sent_at < time;
+                let asked = |s: &&Sent| asked_of(s) && s.sent_at < time;
                 let mut expected: Vec<u64> = b.segments().filter(|s| waits(s) || asked(s)).map(|s| s.start).collect();
                 found += b.segments().filter(asked).count();
                 expected.sort_unstable();
