@@ -5,8 +5,6 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from crosswind.emulate.network import Network
-from crosswind.errors import InputError
 from crosswind.experiments.igarashi import assured, discard, e6_10
 from crosswind.experiments.igarashi.discard import Limits, Setting
 from crosswind.reproduce import catalogue
@@ -63,8 +61,3 @@ def test_the_distance_of_two_distributions_is_that_of_kolmogorov_and_smirnov():
     assert e6_10._distance(a, a) == 0
     assert e6_10._distance(a, pl.DataFrame({"low": [0, 10], "high": [10, 20], "count": [2, 8]})) == pytest.approx(0.3)
     assert e6_10._distance(a, pl.DataFrame({"low": [20], "high": [30], "count": [4]})) == 1
-
-
-def test_an_emulation_with_contracts_is_refused_with_the_reason():
-    with pytest.raises(InputError, match="simulations only"):
-        Network.build(assured.one_domain(30.0), seed=1)

@@ -74,7 +74,7 @@ def test_who_writes_the_window_beside_its_controller_is_found(tidy: ModuleType) 
     assert "lower the number" in fewer[2]
     caps = tidy.window_writers(sender, ["self.law.change(Change::Cap(1.0));"] * allowed)
     assert {r for *_, r in caps} == {"what holds the window down stands in sender/caps.rs"}
-    (elsewhere,) = tidy.window_writers(tidy.ROOT / "crates/sim/src/engine/world.rs", ["law.window_mut().reset();"])
+    (elsewhere,) = tidy.window_writers(tidy.ROOT / "crates/sim/src/world/run.rs", ["law.window_mut().reset();"])
     assert elsewhere[2] == "only controllers write the window"
     assert list(tidy.window_writers(tidy.ROOT / tidy.TCP / "law/reno.rs", ["law.window_mut();"])) == []
 

@@ -62,7 +62,7 @@ impl<'w> Driver<'w> {
         let mut frame = Vec::new();
         loop {
             let due = self.next_due();
-            match host_port.sync(due) {
+            match self.network.drive(due, host_port) {
                 Sync::OnTime => self.advance(due, host_port),
                 Sync::Late(by) => self.advance(due + by, host_port),
                 Sync::Interrupted(_) => {
@@ -74,9 +74,9 @@ impl<'w> Driver<'w> {
         }
     }
 
+    /// When a look or a change is due next.
     fn next_due(&self) -> Time {
-        let own = self.next_look.min(self.timeline.front().map_or(Time::NEVER, |(at, _)| *at));
-        own.min(self.network.next_due())
+        self.next_look.min(self.timeline.front().map_or(Time::NEVER, |(at, _)| *at))
     }
 
     /// Everything that waits at the host_port; the time at which to stop, if that was ordered.

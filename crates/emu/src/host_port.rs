@@ -1,7 +1,7 @@
 //! Where a network that is emulated meets its hosts: frames in and out, and orders.
 
 use crate::change::Change;
-use crate::network::{Port, Sink};
+use crate::delivery::{Port, Sink};
 use crosswind_base::{Clock, Time};
 
 /// What comes in beside packets.

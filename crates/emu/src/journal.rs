@@ -81,6 +81,7 @@ impl Observer for Journal {
     }
     fn event(&mut self, e: Event) {
         let what = match e.kind {
+            EventKind::Receive => What::Delivered,
             EventKind::Drop => What::Dropped,
             EventKind::Lost => What::Lost,
             EventKind::Mark => What::Marked,

@@ -6,7 +6,9 @@
 //! | [`frame`] | IP headers: reading them, and changing ECN and DSCP |
 //! | [`life`] | lifetimes in IP options: reading them, and writing back what is left |
 //! | [`too_big`] | what a router does with packets that are too big for a link |
-//! | [`network`] | egresses and routes, told the time; nothing in it waits |
+//! | [`network`] | stages and the event loop of the simulator around them, told the time; nothing in it waits |
+//! | [`delivery`] | what leaves the network |
+//! | [`hosts`] | the frames of packets, and the ways between hosts |
 //! | [`journal`] | what was decided, packet by packet |
 //! | [`tape`] | arrivals, recorded and played again |
 //! | [`driver`] | the loop that joins a network with a clock and with ports |
@@ -19,10 +21,12 @@ mod acknowledgement;
 #[cfg(target_os = "linux")]
 pub mod bench;
 pub mod change;
+pub mod delivery;
 pub mod driver;
 pub mod flows;
 pub mod frame;
 pub mod host_port;
+mod hosts;
 pub mod journal;
 pub mod life;
 #[cfg(target_os = "linux")]

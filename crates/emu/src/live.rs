@@ -4,8 +4,8 @@
 //! time, but never without any rest ([`Rest`]). How late each packet left and how long sleeps overran is measured in here and told to nobody inside the network.
 
 use crate::change::Change;
+use crate::delivery::{Delivery, Port, Sink};
 use crate::host_port::{HostPort, Order};
-use crate::network::{Delivery, Port, Sink};
 use crate::tun::Tun;
 use crate::wait::{Margin, Rest};
 use crosswind_base::{Clock, Dur, Histogram, Sync, Time};

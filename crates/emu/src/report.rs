@@ -4,6 +4,7 @@ use crate::live::Punctuality;
 use crate::network::Network;
 use crate::spec::{EgressSpec, Spec};
 use crosswind_base::{DropReason, Histogram, Metrics, Stage, Time};
+use crosswind_net::diffserv::boundary::{ARRIVED, LEFT, Passed};
 use crosswind_record::class::{ClassRows, ClassSeries};
 use crosswind_record::{ColumnType, Sample, Subject, Table, Tables};
 use serde::Serialize;
@@ -151,7 +152,7 @@ pub struct Facts {
     pub decisions: u64,
 }
 
-/// The tables `run`, `link`, `class` and `hist`.
+/// The tables `run`, `link`, `class`, `boundary` and `hist`.
 pub fn summary(spec: &Spec, n: &Network, p: &Punctuality, f: Facts, tables: &mut Tables) {
     let t = tables.table("run");
     let mut int = |name: &str, v: u64| {
@@ -177,6 +178,14 @@ pub fn summary(spec: &Spec, n: &Network, p: &Punctuality, f: Facts, tables: &mut
         link_row(spec, n, (i, f.end), tables.table("link"));
         let e = &spec.egresses[i];
         n.egresses()[i].report(f.end, &mut ClassRows { tables, link: &e.link, direction: &e.direction });
+    }
+    for (i, b) in spec.boundaries.iter().enumerate() {
+        n.passed(i)
+            .for_each(|(passed, shaped)| boundary_row(spec, &b.domain, &passed, shaped, tables.table("boundary")));
+        for (contract, h) in n.green_intervals(i).filter(|(_, h)| h.count() > 0) {
+            let entity = &b.conditioners[contract].contract;
+            tables.push_histogram(Subject { entity, metric: "green_interval_ns" }, h);
+        }
     }
     for (metric, h) in [("lateness_ns", &p.lateness_ns), ("oversleep_ns", &p.oversleep_ns)] {
         tables.push_histogram(Subject { entity: "emulator", metric }, h);
@@ -213,6 +222,27 @@ fn link_row(spec: &Spec, n: &Network, (i, end): (usize, Time), t: &mut Table) {
     }
     let c = t.column("marks_packets", ColumnType::U64);
     t.put(c, n.losses.marks_packets[i]);
+    t.end_row();
+}
+
+/// What a boundary did to a declared flow, or to what else goes from one host to another.
+fn boundary_row(spec: &Spec, domain: &str, p: &Passed, shaped: u64, t: &mut Table) {
+    let subject = &spec.subjects[p.flow as usize];
+    for (name, v) in [("domain", domain), ("name", &subject.name), ("group", &subject.group)] {
+        let c = t.column(name, ColumnType::Text);
+        t.put(c, v);
+    }
+    let mut int = |name: &str, v: u64| {
+        let c = t.column(name, ColumnType::U64);
+        t.put(c, v);
+    };
+    int("flow", u64::from(p.flow));
+    for (name, v) in ARRIVED.iter().zip(p.arrived).chain(LEFT.iter().zip(p.left)) {
+        int(name, v);
+    }
+    int("remarked_packets", p.remarked_packets);
+    int("policed_packets", p.policed_packets);
+    int("shaper_drops_packets", shaped);
     t.end_row();
 }
 

@@ -2,6 +2,7 @@
 //! that a tape can carry it and be replayed alone.
 
 use crate::too_big::Router;
+use crosswind_net::diffserv::terms::BoundarySpec;
 use crosswind_net::sched::classify::FlowNames;
 use crosswind_record::option::TimeOfDay;
 use serde::{Deserialize, Serialize};
@@ -21,6 +22,12 @@ pub struct Spec {
     pub hosts: Vec<Host>,
     pub egresses: Vec<EgressSpec>,
     pub routes: Vec<Route>,
+    /// The boundaries of DiffServ domains. Their flows are those of `subjects`.
+    #[serde(default)]
+    pub boundaries: Vec<BoundarySpec>,
+    /// What contracts tell apart: the data of declared flows, and what else goes from one host to another.
+    #[serde(default)]
+    pub subjects: Vec<Subject>,
     /// Flow `i` of the scenario is known by this port plus `i`; there are so many of them.
     pub flow_ports: FlowPorts,
     /// What filters may call them: the numbers of each name, from and up to.
@@ -81,6 +88,39 @@ pub struct Route {
     pub from: u32,
     pub to: u32,
     pub hops: Vec<u32>,
+    /// The declared flow that goes this way; `None`: whatever else goes from host to host.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<u32>,
+    /// Boundaries on the way, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub crossings: Vec<Crossing>,
+}
+
+impl Route {
+    /// The way of whatever goes from host to host.
+    pub fn of_all(from: u32, to: u32, hops: Vec<u32>) -> Route {
+        Route { from, to, hops, flow: None, crossings: Vec::new() }
+    }
+}
+
+/// A route crosses a boundary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Crossing {
+    /// Index of the hop behind which it stands.
+    pub behind: u32,
+    pub boundary: u32,
+    /// Whose contracts count there.
+    pub subject: u32,
+}
+
+/// Traffic that contracts tell from other traffic.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Subject {
+    pub name: String,
+    /// Empty for what belongs to no declared flow.
+    pub group: String,
 }
 
 /// How packets of declared flows are told from others.

@@ -4,9 +4,9 @@
 //! nanoseconds, and what the kind needs. Of a frame the headers are kept and its length; payload is played as zeros.
 
 use crate::change::Change;
+use crate::delivery::{Delivery, Port, Sink};
 use crate::frame;
 use crate::host_port::{HostPort, Order};
-use crate::network::{Delivery, Port, Sink};
 use crate::spec::Spec;
 use crosswind_base::{Clock, Sync, Time};
 use std::io::{self, Read, Write};

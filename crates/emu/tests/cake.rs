@@ -1,8 +1,9 @@
 //! CAKE between emulated hosts: it knows them by their addresses, and reads what their acknowledgements say.
 
 use crosswind_base::{Dur, Time};
+use crosswind_emu::delivery::{Delivery, Sink};
 use crosswind_emu::journal::Keep;
-use crosswind_emu::network::{Delivery, Network, Sink};
+use crosswind_emu::network::Network;
 use crosswind_emu::spec::{EgressSpec, FlowPorts, Host, Route, Spec};
 use serde_json::{Value, json};
 
@@ -35,9 +36,11 @@ fn spec(isolation: &str) -> Spec {
             delayers: Value::Null,
             mtu_bytes: None,
         }],
-        routes: [0, 1].map(|from| Route { from, to: 2, hops: vec![0] }).to_vec(),
+        routes: [0, 1].map(|from| Route::of_all(from, 2, vec![0])).to_vec(),
         flow_ports: FlowPorts::default(),
         flow_names: Default::default(),
+        boundaries: Vec::new(),
+        subjects: Vec::new(),
         gateway: None,
         start: Default::default(),
     }

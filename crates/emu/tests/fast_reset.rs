@@ -1,8 +1,9 @@
 //! Fast Reset between real hosts: what waits for a connection that was reset is thrown away, by the five-tuple in the bytes.
 
 use crosswind_base::{DropReason, Dur, Time};
+use crosswind_emu::delivery::{Delivery, Sink};
 use crosswind_emu::journal::Keep;
-use crosswind_emu::network::{Delivery, Network, Sink};
+use crosswind_emu::network::Network;
 use crosswind_emu::spec::{EgressSpec, FlowPorts, Host, Route, Spec};
 use serde_json::json;
 
@@ -26,10 +27,12 @@ fn spec() -> Spec {
         rep: 0,
         hosts: ["a", "b"].map(|n| Host { name: n.into() }).to_vec(),
         egresses: vec![egress("forward", "a", "b"), egress("reverse", "b", "a")],
-        routes: vec![Route { from: 0, to: 1, hops: vec![0] }, Route { from: 1, to: 0, hops: vec![1] }],
+        routes: vec![Route::of_all(0, 1, vec![0]), Route::of_all(1, 0, vec![1])],
         // Everything from or to port 80 is one declared flow: its connections must be told apart all the same.
         flow_ports: FlowPorts { first: 80, flows: 1 },
         flow_names: Default::default(),
+        boundaries: Vec::new(),
+        subjects: Vec::new(),
         gateway: None,
         start: Default::default(),
     }

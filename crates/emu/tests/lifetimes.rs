@@ -2,9 +2,10 @@
 
 use crosswind_base::packet::{Expired, Life, Lifetime};
 use crosswind_base::{DropReason, Dur, Time};
+use crosswind_emu::delivery::{Delivery, Sink};
 use crosswind_emu::frame::checksum;
 use crosswind_emu::journal::Keep;
-use crosswind_emu::network::{Delivery, Network, Sink};
+use crosswind_emu::network::Network;
 use crosswind_emu::spec::{EgressSpec, FlowPorts, Host, Route, Spec};
 use crosswind_record::option::{TimeOfDay, decode, encode};
 use serde_json::json;
@@ -38,9 +39,11 @@ fn network() -> Network {
         rep: 0,
         hosts: ["a", "b"].map(|n| Host { name: n.into() }).to_vec(),
         egresses: vec![hop],
-        routes: vec![Route { from: 0, to: 1, hops: vec![0] }],
+        routes: vec![Route::of_all(0, 1, vec![0])],
         flow_ports: FlowPorts { first: 80, flows: 1 },
         flow_names: Default::default(),
+        boundaries: Vec::new(),
+        subjects: Vec::new(),
         gateway: None,
         start: NOON,
     };
@@ -170,8 +173,8 @@ fn packets_with_other_options_or_none_pass_as_they_are() {
     broken[20..28].copy_from_slice(&[1, 1, 1, 1, 1, 1, 30, 8]);
     for f in [&mut other, &mut broken] {
         let as_sent = f.clone();
-        n.arrive(n.now, 0, f, &mut got);
-        n.serve(n.now + Dur::from_secs(10), &mut got);
+        n.arrive(n.now(), 0, f, &mut got);
+        n.serve(n.now() + Dur::from_secs(10), &mut got);
         assert_eq!(got.0.pop().map(|g| g.1), Some(as_sent));
     }
 }

@@ -2,9 +2,10 @@
 //! cut; and a tape that has forgotten the payload decides the same.
 
 use crosswind_base::{Dur, Time};
+use crosswind_emu::delivery::{Delivery, Sink};
 use crosswind_emu::frame::parse;
 use crosswind_emu::journal::Keep;
-use crosswind_emu::network::{Delivery, Network, Sink};
+use crosswind_emu::network::Network;
 use crosswind_emu::spec::{EgressSpec, FlowPorts, Host, Route, Spec, router, v4_of, v6_of};
 use serde_json::{Value, json};
 
@@ -35,9 +36,11 @@ fn spec() -> Spec {
             egress(["second", "forward", "middle", "b"], Some(MTU_BYTES)),
             egress(["second", "reverse", "b", "middle"], Some(MTU_BYTES)),
         ],
-        routes: vec![Route { from: 0, to: 1, hops: vec![0, 2] }, Route { from: 1, to: 0, hops: vec![3, 1] }],
+        routes: vec![Route::of_all(0, 1, vec![0, 2]), Route::of_all(1, 0, vec![3, 1])],
         flow_ports: FlowPorts::default(),
         flow_names: Default::default(),
+        boundaries: Vec::new(),
+        subjects: Vec::new(),
         gateway: None,
         start: Default::default(),
     }

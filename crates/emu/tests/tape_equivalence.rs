@@ -3,10 +3,11 @@
 
 use crosswind_base::{Clock, Dur, Rng, Streams, Sync, Time};
 use crosswind_emu::change::Change;
+use crosswind_emu::delivery::{Delivery, Port, Sink};
 use crosswind_emu::driver::{Driver, Unwatched};
 use crosswind_emu::host_port::{HostPort, Order};
 use crosswind_emu::journal::{Decision, Keep, What};
-use crosswind_emu::network::{Delivery, Network, Port, Sink};
+use crosswind_emu::network::Network;
 use crosswind_emu::spec::{EgressSpec, FlowPorts, Host, Route, Spec};
 use crosswind_emu::tape::{End, Player, TapeReader, TapeWriter};
 use serde_json::{Value, json};
@@ -38,9 +39,11 @@ fn spec() -> Spec {
         rep: 0,
         hosts: ["a", "b"].map(|n| Host { name: n.into() }).to_vec(),
         egresses: vec![egress("a", "b", red, None), egress("b", "a", json!("droptail"), Some(loss))],
-        routes: vec![Route { from: 0, to: 1, hops: vec![0] }, Route { from: 1, to: 0, hops: vec![1] }],
+        routes: vec![Route::of_all(0, 1, vec![0]), Route::of_all(1, 0, vec![1])],
         flow_ports: FlowPorts::default(),
         flow_names: Default::default(),
+        boundaries: Vec::new(),
+        subjects: Vec::new(),
         gateway: None,
         start: Default::default(),
     }

@@ -6,9 +6,9 @@
 use crate::end::End;
 use crate::witness::Witness;
 use crosswind_base::{Clock, Dur, Histogram, Sync, Time, Vantage};
+use crosswind_emu::delivery::{Delivery, Port, Sink};
 use crosswind_emu::host_port::{HostPort, Order};
 use crosswind_emu::live::Live;
-use crosswind_emu::network::{Delivery, Port, Sink};
 use crosswind_record::pcapng::PcapngWriter;
 use std::collections::VecDeque;
 use std::io::Write;

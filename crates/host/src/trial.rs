@@ -113,9 +113,11 @@ fn spec(t: &Trial) -> Spec {
         rep: 0,
         hosts: names.map(|n| Host { name: n.into() }).to_vec(),
         egresses: vec![egress(KERNEL, OWN), egress(OWN, KERNEL)],
-        routes: vec![Route { from: KERNEL, to: OWN, hops: vec![0] }, Route { from: OWN, to: KERNEL, hops: vec![1] }],
+        routes: vec![Route::of_all(KERNEL, OWN, vec![0]), Route::of_all(OWN, KERNEL, vec![1])],
         flow_ports: FlowPorts::default(),
         flow_names: Default::default(),
+        boundaries: Vec::new(),
+        subjects: Vec::new(),
         gateway: None,
         start: Default::default(),
     }

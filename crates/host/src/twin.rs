@@ -3,8 +3,8 @@
 use crate::end::End;
 use crate::opposite::GRACE;
 use crosswind_base::{Clock, Sync, Time};
+use crosswind_emu::delivery::{Delivery, Port, Sink};
 use crosswind_emu::host_port::{HostPort, Order};
-use crosswind_emu::network::{Delivery, Port, Sink};
 use std::collections::VecDeque;
 
 pub struct Twin {

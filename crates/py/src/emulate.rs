@@ -7,7 +7,7 @@ use crosswind_base::{ConfigError, units};
 use crosswind_emu::bench;
 use crosswind_emu::change::Change;
 use crosswind_emu::run::{self, Devices, Options, RunError, Running};
-use crosswind_emu::spec::{EgressSpec, FlowPorts, Host, Route, Spec, v4_of, v6_of};
+use crosswind_emu::spec::{Crossing, EgressSpec, FlowPorts, Host, Route, Spec, Subject, v4_of, v6_of};
 use crosswind_record::option::{TimeOfDay, encode};
 use crosswind_sim::scenario::{self, GroupPlan, LifetimeForm, LifetimeFrom, LifetimeParams, LifetimeRule};
 use crosswind_sim::scenario::{Plan, Registries, Repetition, Scenario};
@@ -36,7 +36,7 @@ pub struct Layout {
     plan: Plan,
     /// Nodes that are hosts, in the order of the plan.
     hosts: Vec<u32>,
-    /// The same with one more flow between each pair of hosts: its routes.
+    /// The same with more flows between each pair of hosts ([`mesh`]).
     mesh: Plan,
 }
 
@@ -68,24 +68,62 @@ impl Layout {
             delayers: e.spec.delayers.clone(),
             mtu_bytes: self.scenario.emulate.link_mtu.get(&e.name).map(|m| m.0 as u16),
         };
-        let mut routes = Vec::new();
-        for f in &self.mesh.flows {
-            let (from, to) = (self.host(f.from), self.host(f.to));
-            routes.push(Route { from, to, hops: self.mesh.routes[f.route_forward as usize].clone() });
-            routes.push(Route { from: to, to: from, hops: self.mesh.routes[f.route_reverse as usize].clone() });
-        }
         Spec {
             name: self.plan.name.clone(),
             seed: rep.seed,
             rep: rep.index,
             hosts: self.hosts.iter().map(|n| Host { name: name(*n) }).collect(),
             egresses: self.plan.egresses.iter().map(egress).collect(),
-            routes,
+            routes: if self.plan.boundaries.is_empty() { self.routes() } else { self.routes_by_contract() },
+            boundaries: self.mesh.boundaries.iter().map(|b| b.spec(self.mesh.flows.len())).collect(),
+            subjects: if self.plan.boundaries.is_empty() { Vec::new() } else { self.subjects() },
             flow_ports: FlowPorts { first: FIRST_PORT, flows: self.plan.flows.len() as u32 },
             flow_names: self.flow_names(),
             gateway: None,
             start: Default::default(),
         }
+    }
+
+    fn routes(&self) -> Vec<Route> {
+        let mut routes = Vec::new();
+        for f in &self.mesh.flows {
+            let (from, to) = (self.host(f.from), self.host(f.to));
+            routes.push(Route::of_all(from, to, self.mesh.routes[f.route_forward as usize].clone()));
+            routes.push(Route::of_all(to, from, self.mesh.routes[f.route_reverse as usize].clone()));
+        }
+        routes
+    }
+
+    /// Routes on which contracts are kept. What comes back to the sender of a declared flow has a way without any.
+    fn routes_by_contract(&self) -> Vec<Route> {
+        let mut routes = Vec::new();
+        for (i, f) in self.mesh.flows.iter().enumerate() {
+            let own = self.mesh.crossings.iter().filter(|c| c.flow as usize == i);
+            let crossing =
+                |c: &scenario::Crossing| Crossing { behind: c.behind, boundary: c.boundary, subject: c.flow };
+            let flow = self.declared(&f.name);
+            let (from, to) = (self.host(f.from), self.host(f.to));
+            let hops = self.mesh.routes[f.route_forward as usize].clone();
+            routes.push(Route { flow, crossings: own.map(crossing).collect(), ..Route::of_all(from, to, hops) });
+            if flow.is_some() {
+                let back = self.mesh.routes[f.route_reverse as usize].clone();
+                routes.push(Route { flow, ..Route::of_all(to, from, back) });
+            }
+        }
+        routes
+    }
+
+    fn declared(&self, name: &str) -> Option<u32> {
+        self.plan.flows.iter().position(|f| f.name == name).map(|i| i as u32)
+    }
+
+    fn subjects(&self) -> Vec<Subject> {
+        let node = |n: u32| &self.plan.nodes[n as usize];
+        let subject = |f: &scenario::FlowPlan| match self.declared(&f.name) {
+            Some(_) => Subject { name: f.name.clone(), group: self.mesh.group(f).name.clone() },
+            None => Subject { name: format!("{} to {}", node(f.from), node(f.to)), group: String::new() },
+        };
+        self.mesh.flows.iter().map(subject).collect()
     }
 
     /// As filters name them: a group, a member of one with all its connections, a flow.
@@ -216,12 +254,13 @@ fn option_of(l: &LifetimeParams) -> String {
     encode(&life, TimeOfDay::OF_CAPTURES).iter().map(|b| format!("{b:02x}")).collect()
 }
 
-/// The same scenario with one more flow between each pair of hosts.
+/// The same scenario with one more flow between each pair of hosts; where contracts cover one direction, with two.
 fn mesh(text: &str, plan: &Plan, hosts: &[u32]) -> Result<Plan, ConfigError> {
     let mut written: Value = serde_json::from_str(text).unwrap_or_default();
     let mut flows = written.get("flow").and_then(Value::as_object).cloned().unwrap_or_default();
     for (i, a) in hosts.iter().enumerate() {
-        for b in &hosts[i + 1..] {
+        let others = if plan.boundaries.is_empty() { &hosts[i + 1..] } else { hosts };
+        for b in others.iter().filter(|b| *b != a) {
             let [from, to] = [a, b].map(|n| &plan.nodes[*n as usize]);
             flows.insert(format!("from{a}to{b}"), json!({"from": from, "to": to, "workload": {"type": "bulk"}}));
         }

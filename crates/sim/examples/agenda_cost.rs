@@ -10,7 +10,7 @@
 )]
 
 use crosswind_base::{Dur, Rng, Streams, Time};
-use crosswind_sim::engine::agenda::Agenda;
+use crosswind_engine::agenda::Agenda;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Instant;

@@ -6,13 +6,13 @@ use crosswind_base::packet::Ext;
 use crosswind_base::{
     BitRate, Cx, DropReason, Dur, EventKind, Ledger, Packet, PacketId, Pool, Rng, Stage, Streams, Time,
 };
+use crosswind_engine::agenda::Agenda;
 use crosswind_net::registry::{BuildCx, EgressMaker, Parts};
-use crosswind_sim::engine::agenda::Agenda;
-use crosswind_sim::engine::{Manner, World};
 use crosswind_sim::flows::Parameters;
 use crosswind_sim::results::Sampler;
 use crosswind_sim::runs::bench::BenchSpec;
 use crosswind_sim::scenario::{Registries, Repetition, compile, parse};
+use crosswind_sim::world::{Manner, World};
 use crosswind_transport::tcp::share::Cache;
 use crosswind_transport::tcp::{CloseRule, Connection, Io, preset};
 use serde_json::{Value, json};
@@ -155,8 +155,8 @@ fn run(scenario: &str, sample: Option<Dur>) -> u64 {
     let end = Time::ZERO + plan.duration;
     if let Some(step) = sample {
         let mut sampler = Sampler::new(&mut world);
-        while world.now < end {
-            world.run_until(end.min(world.now + step), None);
+        while world.engine.now < end {
+            world.run_until(end.min(world.engine.now + step), None);
             sampler.sample(&mut world);
         }
         assert!(sampler.into_table().rows() > 0, "something was sampled");

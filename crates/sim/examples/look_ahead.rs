@@ -3,8 +3,8 @@
 #![expect(clippy::disallowed_macros, clippy::print_stdout, reason = "a program prints")]
 
 use crosswind_base::Dur;
-use crosswind_sim::engine::LookAhead;
 use crosswind_sim::runs::bench::{BenchQueue, BenchSpec, run};
+use crosswind_sim::world::LookAhead;
 
 const STEPS: [(LookAhead, &str); 5] = [
     (LookAhead::Never, "never"),

@@ -4,8 +4,8 @@ mod common;
 
 use common::*;
 use crosswind_record::Tables;
-use crosswind_sim::engine::LookAhead;
 use crosswind_sim::runs::Request;
+use crosswind_sim::world::LookAhead;
 use serde_json::{Value, json};
 
 /// Two transfers and a stream of 200 bytes every 20 ms over 4 Mbit/s and 40 ms.

@@ -4,9 +4,9 @@ mod common;
 
 use common::*;
 use crosswind_base::{Dscp, Event, FlowId, Observer, Packet, Pool, Time, Vantage};
-use crosswind_sim::engine::{Manner, Outcome, World};
 use crosswind_sim::flows::Parameters;
 use crosswind_sim::scenario::Repetition;
+use crosswind_sim::world::{Manner, Outcome, World};
 use crosswind_transport::tcp::share::Cache;
 use serde_json::{Value, json};
 
@@ -163,7 +163,7 @@ fn a_stream_and_a_transfer_share_one_link_and_the_books_balance() {
         let sent: u64 = w.ends.iter().map(|e| e.port().sent_packets).sum();
         let arrived: u64 = w.ends.iter().map(|e| e.arrivals().packets).sum();
         let dropped: u64 = w.losses.stages.iter().flat_map(|s| s.by_reason).sum();
-        assert_eq!(sent, arrived + dropped + w.pool.in_use() as u64, "at {:?}", w.now);
+        assert_eq!(sent, arrived + dropped + w.engine.pool.in_use() as u64, "at {:?}", w.engine.now);
     }
 }
 

@@ -5,8 +5,8 @@ mod common;
 
 use common::*;
 use crosswind_record::{Column, Table, Tables};
-use crosswind_sim::engine::Ties;
 use crosswind_sim::runs::Request;
+use crosswind_sim::world::Ties;
 use serde_json::{Value, json};
 
 /// Everything that draws random numbers: starts, losses, RED.

@@ -4,9 +4,9 @@ mod common;
 
 use common::*;
 use crosswind_base::{Cx, Dur, PacketId, Stage, Time};
-use crosswind_sim::engine::{Manner, Outcome, World};
 use crosswind_sim::flows::Parameters;
 use crosswind_sim::scenario::Repetition;
+use crosswind_sim::world::{Manner, Outcome, World};
 use crosswind_transport::tcp::share::Cache;
 use serde_json::json;
 
@@ -37,11 +37,11 @@ fn stages_that_keep_each_other_busy_at_one_instant_end_the_run_with_its_time_and
     let (rep, caches) = (Repetition { seed: 1, index: 0, of: 1 }, vec![Cache::new(None); plan.nodes.len()]);
     let mut world = World::build(&plan, &parameters, rep, Manner::default(), caches).unwrap_or_else(|e| panic!("{e}"));
     let from = Time::ZERO + Dur::from_millis(2500);
-    world.stages[0] = Box::new(Restless { from });
+    world.engine.stages[0] = Box::new(Restless { from });
     // Its first packet makes the world ask when it wants to be woken.
     assert_eq!(world.run_until(Time::ZERO + Dur::from_secs(60), None), Some(Outcome::Stuck));
-    assert_eq!(world.now, from);
-    assert!(world.tick.events < 20_000_000, "{} events", world.tick.events);
+    assert_eq!(world.engine.now, from);
+    assert!(world.engine.tick.events < 20_000_000, "{} events", world.engine.tick.events);
     let said = world.stuck();
     assert!(said.contains("2.5 s") && said.contains("link path (forward)"), "{said}");
 }

@@ -6,7 +6,6 @@ mod common;
 use common::*;
 use crosswind_base::packet::{Ext, Proto};
 use crosswind_base::{ConfigError, Packet, Time};
-use crosswind_sim::engine::{Manner, Outcome, World};
 use crosswind_sim::flows::Parameters;
 use crosswind_sim::flows::{App, Own};
 use crosswind_sim::flows::{Arrivals, EndIo, FlowEnd, Heard, Milestone, Setup};
@@ -14,6 +13,7 @@ use crosswind_sim::flows::{Brought, Ends, Transport};
 use crosswind_sim::scenario::{
     BroughtPlan, Catalogue, GroupPlan, Kind, OfFlow, Registries, Repetition, Row, compile, parse,
 };
+use crosswind_sim::world::{Manner, Outcome, World};
 use crosswind_transport::tcp::Io;
 use crosswind_transport::tcp::share::Cache;
 use serde_json::{Value, json};
@@ -212,5 +212,5 @@ fn a_program_brings_a_transport_by_name() {
     let mut world = World::build(&plan, &params, rep, Manner::default(), caches).expect("a world");
     assert_eq!(world.run_until(Time::from_secs_f64(60.0), None), Some(Outcome::AllFlowsClosed));
     // 1028 bytes at 10 Mbit/s, and 10 ms.
-    assert_eq!((world.ends[1].delivered(), world.now), (1000, Time(822_400 + 10_000_000)));
+    assert_eq!((world.ends[1].delivered(), world.engine.now), (1000, Time(822_400 + 10_000_000)));
 }

@@ -4,9 +4,9 @@ mod common;
 
 use common::*;
 use crosswind_base::{BitRate, Dur, Time};
-use crosswind_sim::engine::{Manner, Outcome, World};
 use crosswind_sim::flows::Parameters;
 use crosswind_sim::scenario::Repetition;
+use crosswind_sim::world::{Manner, Outcome, World};
 use crosswind_transport::tcp::share::Cache;
 use serde_json::{Value, json};
 
@@ -212,7 +212,7 @@ fn books_balance(w: &World<'_>) {
     let sent: u64 = w.ends.iter().map(|e| e.port().sent_packets).sum();
     let arrived: u64 = w.ends.iter().map(|e| e.arrivals().packets).sum();
     let dropped: u64 = w.losses.stages.iter().flat_map(|s| s.by_reason).sum();
-    assert_eq!(sent, arrived + dropped + w.pool.in_use() as u64, "at {:?}", w.now);
+    assert_eq!(sent, arrived + dropped + w.engine.pool.in_use() as u64, "at {:?}", w.engine.now);
     let of_flows: u64 = w.losses.flows.iter().map(|f| f.drops_packets + f.lost_packets).sum();
     assert_eq!(of_flows, dropped, "flows and stages count the same losses");
 }

@@ -5,7 +5,7 @@
 mod worlds;
 
 use crosswind_record::Tables;
-use crosswind_sim::engine::{LookAhead, Ties};
+use crosswind_sim::world::{LookAhead, Ties};
 use serde_json::{Value, json};
 use worlds::{number, refusal, request, run, run_with, table};
 

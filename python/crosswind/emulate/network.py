@@ -38,14 +38,6 @@ class Network:
     @staticmethod
     def build(scenario: Scenario, *, seed: int, rep: int = 0, reps: int = 1) -> Network:
         """Makes namespaces, devices and addresses. Raises InputError or SetupError."""
-        if scenario.get("contract"):
-            raise InputError(
-                scenario.file or "scenario",
-                path="contract",
-                found="contracts with DiffServ domains",
-                expected="none: edges of domains exist in simulations only",
-                hint="the queues `rio`, `wred` and `early-discard` work in emulations; marks come from the hosts",
-            )
         others = {row["name"] for row in registry("transport")} - {"udp"}
         for name, flow in (scenario.get("flow") or {}).items():
             if over := next((key for key in flow if key in others), None):

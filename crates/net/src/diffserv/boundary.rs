@@ -1,11 +1,12 @@
 //! The boundary of a domain: every packet of a flow with a contract passes it where it enters the domain.
 
 use super::conditioner::{Conditioner, Fate};
-use crosswind_base::{Cx, Histogram, Packet, PacketId, Stage, Time};
+use crosswind_base::{Colour, Cx, Histogram, Packet, PacketId, Stage, Time};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 
 /// Which packets of a flow a contract covers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Rule {
     /// Number of the flow.
     pub flow: u32,
@@ -17,6 +18,12 @@ pub struct Rule {
 
 /// Packets by colour, and those without one.
 pub type ByColour = [u64; 4];
+
+/// How tables call packets by the colour that they came with, and went on with.
+pub const ARRIVED: [&str; 4] =
+    ["arrived_green_packets", "arrived_yellow_packets", "arrived_red_packets", "arrived_other_packets"];
+pub const LEFT: [&str; 4] = ["left_green_packets", "left_yellow_packets", "left_red_packets", "left_other_packets"];
+const _: () = assert!(ARRIVED.len() == Colour::ALL.len() + 1 && LEFT.len() == ARRIVED.len());
 
 /// What a boundary has seen of one flow.
 #[derive(Clone, Copy, Default, Debug)]
@@ -71,6 +78,8 @@ pub struct Boundary {
     early: VecDeque<Early>,
     wake_at: Time,
     is_timeless: bool,
+    /// For each hop of the table of routes the flow that goes this way; empty where packets have the flow's number themselves.
+    ways: Vec<u32>,
 }
 
 /// What becomes of a packet that arrives.
@@ -101,7 +110,28 @@ impl Boundary {
             }
         }
         let is_timeless = conditioners.iter().all(Conditioner::is_timeless);
-        Boundary { conditioners, rules, places, passed, early: VecDeque::new(), wake_at: Time::NEVER, is_timeless }
+        Boundary {
+            conditioners,
+            rules,
+            places,
+            passed,
+            early: VecDeque::new(),
+            wake_at: Time::NEVER,
+            is_timeless,
+            ways: Vec::new(),
+        }
+    }
+
+    /// For packets that do not have the numbers of flows that its rules have: who goes which way, by the place of this boundary in
+    /// the table of hops.
+    pub fn with_ways(mut self, ways: Vec<u32>) -> Boundary {
+        self.ways = ways;
+        self
+    }
+
+    #[inline]
+    fn flow_of(&self, p: &Packet) -> u32 {
+        if self.ways.is_empty() { p.flow.0 } else { self.ways[p.hop as usize - 1] }
     }
 
     /// What it has seen of each flow up to now, in the order of flows.
@@ -117,7 +147,8 @@ impl Boundary {
     }
 
     fn rule_of(&self, p: &Packet, first: u32) -> Option<usize> {
-        let of_flow = self.rules[first as usize..].iter().take_while(|r| r.flow == p.flow.0);
+        let flow = self.flow_of(p);
+        let of_flow = self.rules[first as usize..].iter().take_while(|r| r.flow == flow);
         of_flow.into_iter().find(|r| r.dscps >> p.dscp().bits() & 1 == 1).map(|r| r.conditioner as usize)
     }
 
@@ -133,7 +164,7 @@ impl Boundary {
         let verdict = self.condition(id, cx);
         debug_assert!(self.is_timeless && verdict != Verdict::Gone, "nothing is dropped or held back here");
         if cx.now > cx.ahead.report_horizon {
-            let (_, row) = self.places[cx.packet(id).flow.0 as usize];
+            let (_, row) = self.places[self.flow_of(cx.packet(id)) as usize];
             self.remember(
                 Early { at: cx.now, row, came: came as u8, goes: colour_index(cx.packet(id)) as u8 },
                 cx.ahead.reached,
@@ -150,7 +181,7 @@ impl Boundary {
 
     fn condition(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Verdict {
         let p = cx.packet(id);
-        let (first, row) = self.places[p.flow.0 as usize];
+        let (first, row) = self.places[self.flow_of(p) as usize];
         debug_assert!(row != u32::MAX, "only flows with a contract pass a boundary");
         let came = colour_index(p);
         let Some(c) = self.rule_of(p, first) else {

@@ -3,9 +3,11 @@
 use super::{BoxMeter, Meter, Metered};
 use crate::queue::{BoxQueue, QueueDisc};
 use crosswind_base::{Colour, Cx, DropReason, Dscp, Dur, Histogram, PacketId, Time};
+use serde::{Deserialize, Serialize};
 
 /// What happens to the packets of one colour.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Action {
     Keep,
     Mark(Dscp),
@@ -29,7 +31,8 @@ pub struct Terms {
 }
 
 /// Whether the times between green packets are recorded.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Intervals {
     #[default]
     Ignored,

@@ -7,6 +7,7 @@
 pub mod boundary;
 pub mod conditioner;
 pub mod srtcm;
+pub mod terms;
 pub mod token_bucket;
 pub mod trtcm;
 pub mod trtcm_4115;

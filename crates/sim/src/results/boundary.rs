@@ -1,18 +1,14 @@
 //! The rows of boundaries: what each flow was when it came to a domain, and what it was made there.
 
 use super::row::Row;
-use crate::engine::World;
-use crosswind_base::{Colour, Time};
+use crate::world::World;
+use crosswind_base::Time;
+use crosswind_net::diffserv::boundary::{ARRIVED, LEFT};
 use crosswind_record::{Subject, Tables};
-
-const ARRIVED: [&str; 4] =
-    ["arrived_green_packets", "arrived_yellow_packets", "arrived_red_packets", "arrived_other_packets"];
-const LEFT: [&str; 4] = ["left_green_packets", "left_yellow_packets", "left_red_packets", "left_other_packets"];
-const _: () = assert!(ARRIVED.len() == Colour::ALL.len() + 1 && LEFT.len() == ARRIVED.len());
 
 /// The table `boundary`.
 pub(super) fn rows(w: &World<'_>, end: Time, tables: &mut Tables) {
-    for ((plan, boundary), shaped) in w.plan.boundaries.iter().zip(&w.boundaries.list).zip(&w.losses.shaped) {
+    for ((plan, boundary), shaped) in w.plan.boundaries.iter().zip(&w.engine.boundaries.list).zip(&w.losses.shaped) {
         for p in boundary.passed(end) {
             let flow = &w.plan.flows[p.flow as usize];
             let mut row = Row(tables.table("boundary"));
@@ -29,7 +25,7 @@ pub(super) fn rows(w: &World<'_>, end: Time, tables: &mut Tables) {
 
 /// Times between the green packets of each contract that records them, under the name of the contract.
 pub(super) fn histograms(w: &World<'_>, tables: &mut Tables) {
-    for (plan, boundary) in w.plan.boundaries.iter().zip(&w.boundaries.list) {
+    for (plan, boundary) in w.plan.boundaries.iter().zip(&w.engine.boundaries.list) {
         for (c, h) in plan.conditioners.iter().zip(boundary.green_intervals()) {
             if h.count() > 0 {
                 let entity = &plan.contracts[c.contract as usize].0;

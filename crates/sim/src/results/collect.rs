@@ -5,7 +5,7 @@ use super::ends::Ends;
 use super::flow::{self, flow_row};
 use super::outcome::FlowOutcome;
 use super::row::{Row, StageRow, entity};
-use crate::engine::{Outcome, World};
+use crate::world::{Outcome, World};
 use crosswind_base::{DropReason, Dur, Histogram, Metrics, Stage, Time};
 use crosswind_record::class::ClassRows;
 use crosswind_record::{Subject, Table, Tables};
@@ -28,10 +28,10 @@ pub fn summary(w: &World<'_>, end: Time, facts: RunFacts, tables: &mut Tables) {
         flow_row(w, flow, end, tables.table("flow"));
     }
     flow::pages(w, tables);
-    for egress in 0..w.stages.len() {
+    for egress in 0..w.engine.stages.len() {
         link_row(w, egress, end, tables.table("link"));
         let e = &w.plan.egresses[egress];
-        w.stages[egress].report(end, &mut ClassRows { tables, link: &e.name, direction: e.direction.word() });
+        w.engine.stages[egress].report(end, &mut ClassRows { tables, link: &e.name, direction: e.direction.word() });
     }
     boundary::rows(w, end, tables);
 }
@@ -42,9 +42,9 @@ fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
     let mut row = Row(t);
     row.int("seed", f.seed)
         .int("end_ns", end.0)
-        .int("events", w.tick.events)
+        .int("events", w.engine.tick.events)
         .int("packets", packets)
-        .int("peak_packets", w.pool.peak() as u64)
+        .int("peak_packets", w.engine.pool.peak() as u64)
         .int("wall_ns", f.wall.0)
         .text("outcome", why(w, f.outcome))
         .int("leaked_packets", f.leaked_packets as u64)
@@ -52,7 +52,7 @@ fn run_row(w: &World<'_>, end: Time, f: RunFacts, t: &mut Table) {
         .span("elapsed_ns", whole.elapsed)
         .float("overall_Bps", whole.overall_bytes_per_s)
         .float("simultaneous_jain_ratio", whole.simultaneous_jain);
-    if let Some(shuffle) = &w.shuffle {
+    if let Some(shuffle) = &w.engine.shuffle {
         let (at, stage) =
             shuffle.first.map_or((None, String::new()), |(at, stage)| (Some(at), entity(w, stage as usize)));
         row.int("meetings_packets", shuffle.meetings).time("first_meeting_ns", at).text("first_meeting", &stage);
@@ -77,7 +77,7 @@ fn link_row(w: &World<'_>, egress: usize, end: Time, t: &mut Table) {
         .text("from", &w.plan.nodes[e.from as usize])
         .text("to", &w.plan.nodes[e.to as usize])
         .int("rate_bps", e.spec.rate.map_or(0, |r| r.0));
-    w.stages[egress].report(end, &mut StageRow(&mut row));
+    w.engine.stages[egress].report(end, &mut StageRow(&mut row));
     let l = &w.losses.stages[egress];
     for (name, n) in DROP_COLUMNS.iter().zip(l.by_reason) {
         row.int(name, n);
@@ -139,7 +139,7 @@ pub fn link_histograms(w: &World<'_>, end: Time, tables: &mut Tables) {
             self.0.push_histogram(Subject { entity: &self.1, metric: name }, h);
         }
     }
-    for (i, stage) in w.stages.iter().enumerate() {
+    for (i, stage) in w.engine.stages.iter().enumerate() {
         stage.report(end, &mut ToTable(tables, entity(w, i)));
     }
 }

@@ -1,8 +1,8 @@
 //! The two ends of a flow as the tables want them.
 
-use crate::engine::World;
 use crate::flows::workload::page::Fetch;
 use crate::flows::{App, Endpoint, FlowEnd, Transport};
+use crate::world::World;
 use crosswind_base::{Dur, Time};
 use crosswind_transport::tcp::conn::State;
 

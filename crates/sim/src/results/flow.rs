@@ -3,10 +3,10 @@
 use super::ends::{Ends, Other, fetch, rate_bps};
 use super::outcome::FlowOutcome;
 use super::row::{Row, StageRow, quantiles};
-use crate::engine::World;
 use crate::flows::workload::page::Session;
 use crate::flows::{App, Endpoint};
 use crate::scenario::WorkloadParams;
+use crate::world::World;
 use crosswind_base::{Dur, Histogram, Time};
 use crosswind_record::{Table, Tables};
 use crosswind_transport::tcp::conn::State;

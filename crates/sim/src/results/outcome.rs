@@ -1,8 +1,8 @@
 //! What became of each flow. What the receiving application got decides, not what the transport went through.
 
 use super::ends::{Ends, fetch};
-use crate::engine::World;
 use crate::scenario::WorkloadParams;
+use crate::world::World;
 use crosswind_transport::tcp::conn::State;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

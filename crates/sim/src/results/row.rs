@@ -1,6 +1,6 @@
 //! One row of a result table while it is being filled.
 
-use crate::engine::World;
+use crate::world::World;
 use crosswind_base::{Dur, Histogram, Metrics, Time};
 use crosswind_record::{ColumnType, Table};
 

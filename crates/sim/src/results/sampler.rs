@@ -2,9 +2,9 @@
 
 use super::ends::{Ends, rate_bps};
 use super::row::entity;
-use crate::engine::World;
 use crate::flows::Endpoint;
 use crate::scenario::Series;
+use crate::world::World;
 use crosswind_base::{Backlog, ClassTotals, DropReason, Histogram, Metrics, Stage, Time};
 use crosswind_record::class::{ClassSeries, class_totals};
 use crosswind_record::{Entity, Samples, Table};
@@ -44,7 +44,7 @@ impl Line {
             }
         }
         let (name, mut classes) = (entity(w, stage), Names(Vec::new()));
-        w.stages[stage].report(w.now, &mut classes);
+        w.engine.stages[stage].report(w.engine.now, &mut classes);
         Line {
             stage,
             entity: samples.entity(&name),
@@ -58,8 +58,8 @@ impl Line {
 impl Sampler {
     pub fn new(w: &mut World<'_>) -> Sampler {
         let mut samples = Samples::default();
-        let links: Vec<usize> = (0..w.stages.len()).filter(|i| w.plan.is_sampled_link(*i)).collect();
-        links.iter().for_each(|i| w.stages[*i].will_be_sampled());
+        let links: Vec<usize> = (0..w.engine.stages.len()).filter(|i| w.plan.is_sampled_link(*i)).collect();
+        links.iter().for_each(|i| w.engine.stages[*i].will_be_sampled());
         Sampler {
             delivered: vec![0; w.plan.flows.len()],
             flows: (0..w.plan.flows.len())
@@ -79,11 +79,11 @@ impl Sampler {
 
     pub fn sample(&mut self, w: &mut World<'_>) {
         w.catch_up_with(self.links.iter().map(|l| l.stage));
-        self.samples.begin(w.now);
+        self.samples.begin(w.engine.now);
         if w.plan.record.series == Series::Totals {
             return self.sample_totals(w);
         }
-        let at = w.now;
+        let at = w.engine.now;
         let since = at.since(self.last);
         self.last = at;
         let samples = &mut self.samples;
@@ -107,7 +107,7 @@ impl Sampler {
             put("goodput_bps", goodput);
         }
         for l in &mut self.links {
-            let (link, stage) = (l.entity, &w.stages[l.stage]);
+            let (link, stage) = (l.entity, &w.engine.stages[l.stage]);
             let rate = w.plan.egresses[l.stage].spec.rate.map_or(f64::NAN, |r| r.as_f64());
             let before = l.sent_bytes;
             stage.sample(at, &mut |metric, value| {
@@ -148,7 +148,7 @@ impl Metrics for LinkTotals<'_> {
 
 impl Sampler {
     fn sample_totals(&mut self, w: &World<'_>) {
-        let at = w.now;
+        let at = w.engine.now;
         let samples = &mut self.samples;
         for (i, flow) in &self.flows {
             let i = *i;
@@ -166,7 +166,7 @@ impl Sampler {
             }
         }
         for l in &self.links {
-            let (i, link, stage) = (l.stage, l.entity, &w.stages[l.stage]);
+            let (i, link, stage) = (l.stage, l.entity, &w.engine.stages[l.stage]);
             stage.report(at, &mut LinkTotals(&mut |metric, value| samples.push(link, metric, value)));
             let by_reason = &w.losses.stages[i].by_reason;
             let is_drop = |why: usize| why != DropReason::LinkError as usize && why != DropReason::Listed as usize;

@@ -5,9 +5,9 @@
 //! `validation/ns2/bench.tcl` and `validation/ns3/bench.cc` build the same in ns-2 and ns-3. More routers in the row,
 //! another round trip, short or idle flows are there to see what the cost of a packet depends on.
 
-use crate::engine::{LookAhead, Manner, World};
 use crate::flows::{Endpoint, Parameters};
 use crate::scenario::{Plan, Registries, Repetition, compile, parse};
+use crate::world::{LookAhead, Manner, World};
 use crosswind_base::{BitRate, ConfigError, Dur, Histogram, Metrics, Packet, Size, Stage, Time, units};
 use crosswind_transport::tcp::share::Cache;
 use serde::{Deserialize, Serialize};
@@ -342,11 +342,11 @@ pub fn run(spec: &BenchSpec) -> Result<BenchRow, ConfigError> {
         window_packets: 2 * spec.limit_packets() / u64::from(spec.flows.max(1)),
         packets,
         drops_packets,
-        events: world.tick.events,
+        events: world.engine.tick.events,
         build_cpu_s: built - start,
         cpu_s,
         packets_per_cpu_s: packets as f64 / cpu_s,
-        events_per_s: world.tick.events as f64 / cpu_s,
+        events_per_s: world.engine.tick.events as f64 / cpu_s,
         added_bytes,
         bytes_per_flow: added_bytes / f64::from(spec.flows.max(1)),
     })
@@ -374,7 +374,7 @@ fn at_bottleneck(world: &World<'_>, plan: &Plan) -> (u64, u64) {
     let found = plan.egresses.iter().position(|e| e.name == "bottleneck" || e.name == "hop-1");
     let i = found.expect("every benchmark has a bottleneck, its forward direction first");
     let mut sent = Sent(0);
-    world.stages[i].report(world.now, &mut sent);
+    world.engine.stages[i].report(world.engine.now, &mut sent);
     (sent.0, world.losses.stages[i].by_reason.iter().sum())
 }
 
@@ -398,7 +398,7 @@ fn cpu_time() -> f64 {
 /// Growth of the resident memory, and at least what the ends and the packets take by themselves.
 fn added_bytes(before: u64, world: &World<'_>) -> f64 {
     let ends = world.ends.len() * std::mem::size_of::<Endpoint>();
-    let packets = world.pool.peak() * std::mem::size_of::<Packet>();
+    let packets = world.engine.pool.peak() * std::mem::size_of::<Packet>();
     resident_bytes().saturating_sub(before).max((ends + packets) as u64) as f64
 }
 

@@ -3,10 +3,10 @@
 use super::files::create_below;
 use super::memory;
 use super::request::{Progress, Request};
-use crate::engine::{Outcome, World, available_bytes, is_short};
 use crate::flows::Parameters;
 use crate::results::{self, RunFacts, Sampler};
 use crate::scenario::{Part, PcapAt, Plan, Repetition};
+use crate::world::{Outcome, World, available_bytes, is_short};
 use crosswind_base::{ConfigError, Dur, FlowId, Observer, Time, Vantage};
 use crosswind_record::{
     EventFile, EventLimit, EventLog, Flows, Parts, PcapngOptions, PcapngWriter, Recorder, RunKey, Tables, Vantages,
@@ -271,12 +271,12 @@ fn run_one(
             Some(Outcome::Stuck) => return Err(RunError::Broken(world.stuck())),
             Some(o) => break o,
             None if until >= stop => break Outcome::DurationReached,
-            None if checks && is_short(world.pool.in_use()) => break Outcome::OutOfMemory,
+            None if checks && is_short(world.engine.pool.in_use()) => break Outcome::OutOfMemory,
             None => until += Dur(step),
         }
     };
     world.catch_up();
-    let end = world.now;
+    let end = world.engine.now;
     let is_sampled = sampler.is_some();
     if let Some(s) = sampler {
         tables.add(s.into_table());
@@ -308,7 +308,7 @@ fn run_one(
     if outcome == Outcome::AllFlowsClosed {
         empty(&mut world)?;
     }
-    Ok(Some((world.caches, end)))
+    Ok(Some((world.ends.caches, end)))
 }
 
 /// Whoever closes all flows of a run must find its network empty after a while.

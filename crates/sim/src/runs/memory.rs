@@ -2,7 +2,7 @@
 //!
 //! A lower bound out of what the scenario says: flows, links, the rows of time series and of result tables. Packets are
 //! left out, since queues seldom are as long as their limits; so a run may need more, hardly less. A run that fills the
-//! machine with packets ends early and says so ([`crate::engine::is_short`]).
+//! machine with packets ends early and says so ([`crate::world::is_short`]).
 
 use super::request::Request;
 use crate::flows::FlowEnd;

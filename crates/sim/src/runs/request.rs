@@ -1,7 +1,7 @@
 //! What to run, and how whoever waits for it is told.
 
-use crate::engine::{LookAhead, Manner, Ties};
 use crate::flows::{Brought, OwnLaws};
+use crate::world::{LookAhead, Manner, Ties};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 

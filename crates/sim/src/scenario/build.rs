@@ -5,8 +5,9 @@ use super::plan::Plan;
 use crosswind_base::{ConfigError, Streams};
 use crosswind_net::diffserv::Meter;
 use crosswind_net::diffserv::boundary::{Boundary, Rule};
-use crosswind_net::diffserv::conditioner::{Conditioner, Intervals, Terms};
-use crosswind_net::registry::{BoxStage, BuildCx, build_meter, build_queue};
+use crosswind_net::diffserv::conditioner::Intervals;
+use crosswind_net::diffserv::terms::{BoundarySpec, TermsSpec};
+use crosswind_net::registry::{BoxStage, BuildCx};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -21,7 +22,7 @@ impl Plan {
 
     /// One stage for each boundary.
     pub fn boundary_stages(&self, streams: &Streams) -> Result<Vec<Boundary>, ConfigError> {
-        self.boundaries.iter().map(|e| boundary(e, self, streams)).collect()
+        self.boundaries.iter().map(|e| e.spec(self.flows.len()).make(streams, self)).collect()
     }
 }
 
@@ -29,6 +30,7 @@ impl Plan {
 /// share is made once.
 pub(super) fn try_out(plan: &Plan) -> Result<(), ConfigError> {
     let streams = Streams::new(0);
+    plan.boundaries.iter().try_for_each(|e| check_meters(e, plan, &streams))?;
     plan.boundary_stages(&streams)?;
     let mut seen = BTreeSet::new();
     for (i, e) in plan.egresses.iter().enumerate() {
@@ -39,29 +41,45 @@ pub(super) fn try_out(plan: &Plan) -> Result<(), ConfigError> {
     Ok(())
 }
 
-fn boundary(e: &BoundaryPlan, plan: &Plan, streams: &Streams) -> Result<Boundary, ConfigError> {
-    let mut conditioners = Vec::with_capacity(e.conditioners.len());
-    for c in &e.conditioners {
-        let (name, contract) = &e.contracts[c.contract as usize];
-        let cx = BuildCx::new(streams, &c.component).with_flows(plan);
-        conditioners.push(Conditioner::new(terms(name, contract, &cx)?));
+impl BoundaryPlan {
+    /// What makes it.
+    pub fn spec(&self, flows: usize) -> BoundarySpec {
+        let conditioners = self.conditioners.iter().map(|c| {
+            let (name, contract) = &self.contracts[c.contract as usize];
+            contract.terms(name, &c.component)
+        });
+        let rule = |r: &RulePlan| Rule { flow: r.flow, dscps: r.dscps, conditioner: r.conditioner };
+        BoundarySpec {
+            domain: self.domain.clone(),
+            conditioners: conditioners.collect(),
+            rules: self.rules.iter().map(rule).collect(),
+            flows,
+        }
     }
-    let rule = |r: &RulePlan| Rule { flow: r.flow, dscps: r.dscps, conditioner: r.conditioner };
-    Ok(Boundary::new(conditioners, e.rules.iter().map(rule).collect(), plan.flows.len()))
 }
 
-fn terms(name: &str, c: &Contract, cx: &BuildCx<'_>) -> Result<Terms, ConfigError> {
-    let path = format!("contract.{name}");
-    let meter = c.meter.as_ref().map(|m| build_meter(m, &format!("{path}.meter"), cx)).transpose()?;
-    if let Some(meter) = &meter {
-        check_colours(name, c, meter.worst())?;
+impl Contract {
+    fn terms(&self, name: &str, component: &str) -> TermsSpec {
+        TermsSpec {
+            contract: name.into(),
+            component: component.into(),
+            meter: self.meter.clone(),
+            actions: self.actions(),
+            longest_wait: self.mtq,
+            wait_budget: self.qtl,
+            shape: self.shape.clone(),
+            intervals: if self.intervals == Recording::On { Intervals::Recorded } else { Intervals::Ignored },
+        }
     }
-    Ok(Terms {
-        meter,
-        actions: c.actions(),
-        longest_wait: c.mtq,
-        wait_budget: c.qtl,
-        shaper: c.shape.as_ref().map(|s| build_queue(s, &format!("{path}.shape"), cx)).transpose()?,
-        intervals: if c.intervals == Recording::On { Intervals::Recorded } else { Intervals::Ignored },
-    })
+}
+
+/// Whether something is said of every colour that the meters give.
+fn check_meters(e: &BoundaryPlan, plan: &Plan, streams: &Streams) -> Result<(), ConfigError> {
+    for (name, contract) in &e.contracts {
+        let terms = contract.terms(name, name).make(streams, plan)?;
+        if let Some(meter) = &terms.meter {
+            check_colours(name, contract, meter.worst())?;
+        }
+    }
+    Ok(())
 }

@@ -17,8 +17,8 @@ mod scenarios;
 
 use common::*;
 use crosswind_record::{Column, Table, Tables};
-use crosswind_sim::engine::Ties;
 use crosswind_sim::runs::Request;
+use crosswind_sim::world::Ties;
 use scenarios::Kept;
 use std::collections::BTreeMap;
 use std::fmt::Write;

@@ -5,9 +5,9 @@ mod common;
 
 use common::*;
 use crosswind_record::{Table, Tables};
-use crosswind_sim::engine::{LookAhead, Ties};
 use crosswind_sim::runs::{Progress, Request, run_many};
 use crosswind_sim::scenario::{Registries, compile, parse};
+use crosswind_sim::world::{LookAhead, Ties};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 

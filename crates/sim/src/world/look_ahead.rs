@@ -9,17 +9,17 @@
 //! between need no events.
 //!
 //! What goes to a host, or to the boundary of a domain that meters, is forwarded to the driver, who keeps it until its time
-//! ([`super::deliveries`]): the last link of a path is not woken for it. Only where ties are shuffled it delivers itself.
+//! (`deliveries` of `crosswind_engine`): the last link of a path is not woken for it. Only where ties are shuffled it delivers itself.
 //!
 //! Where several such links meet, and nothing else comes, the egress behind them takes batches: it gets its arrivals before
 //! their time and processes many of them together. Drops are then noticed a little later than they happen, so there are no
 //! batches when events are recorded, or when a run may end with the loss of a datagram.
 
-use super::boundaries::Boundaries;
 use super::horizon::is_endless;
 use super::manner::{LookAhead, Manner, Ties};
 use crate::scenario::{FlowPlan, GroupPlan, Plan, Target};
 use crosswind_base::{Arrivals, Departures, Dur, LooksAhead, Stage, Steady, Upstream};
+use crosswind_engine::Boundaries;
 use crosswind_net::registry::BoxStage;
 use std::collections::BTreeSet;
 

@@ -1,27 +1,26 @@
 //! A world: one run of a scenario. One thread, virtual time, no global state.
 //!
-//! Order of events: time; at one time, wakes before arrivals; wakes by stage; arrivals in the order in which they were
-//! emitted. With shuffled ties, simultaneous wakes and simultaneous arrivals at different stages are permuted.
+//! The [`Engine`] serves events; what is more than a matter between two stages comes back here: a milestone of a flow, what
+//! the ledger noted, a change of the timeline, the end.
 
-use super::boundaries::Boundaries;
-use super::calendar::{Calendar, Cancel, Tick};
-use super::horizon::{ReportHorizon, View};
+use super::ends::FlowEnds;
+use super::horizon::ReportHorizon;
 use super::ledger::Losses;
 use super::look_ahead;
 use super::machine;
-use super::manner::{Manner, Shuffle, Ties};
+use super::manner::{Manner, Ties};
 use super::messages;
-use super::relay::{self, Network};
 use super::simultaneous::Simultaneous;
 use crate::flows::{self, FlowEnd, Milestone, Own, Parameters, Recorded, workload::page};
 use crate::scenario::{AbortedBy, Plan, Repetition, Target};
-use crosswind_base::{
-    ConfigError, Cx, DropReason, Dur, End, Observer, Packet, PacketId, Pool, Stage, Streams, Time, Vantage, prefetch,
-};
-use crosswind_net::registry::BoxStage;
+use crosswind_base::{ConfigError, DropReason, Dur, End, Observer, Packet, Stage, Streams, Time, Vantage};
+use crosswind_engine::{Boundaries, Engine, Shuffle, Stop, View};
 use crosswind_transport::tcp::share::Cache;
 use std::collections::BTreeSet;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Set by whoever waits for a run and wants it no more.
+pub type Cancel<'a> = Option<&'a AtomicBool>;
 
 /// Who looks on, where somebody does.
 type Watcher<'a> = Option<&'a mut (dyn Observer + 'static)>;
@@ -60,67 +59,24 @@ pub struct World<'p> {
     pub plan: &'p Plan,
     /// Of this repetition.
     streams: Streams,
-    pub now: Time,
-    pub stages: Vec<BoxStage>,
-    pub ends: Vec<FlowEnd>,
-    pub boundaries: Boundaries,
-    /// Routes, flattened: each is its egresses and boundaries, followed by the endpoint.
-    hops: Vec<u32>,
-    calendar: Calendar,
-    pub pool: Pool,
-    out: Vec<PacketId>,
-    out_head: usize,
+    pub engine: Engine,
+    pub ends: FlowEnds,
     pub losses: Losses,
     horizon: Option<ReportHorizon>,
     /// When somebody reads totals next, if that is later than the end of the present call of `run_until`.
     pub totals_at: Time,
-    pub caches: Vec<Cache>,
     pub simultaneous: Simultaneous,
     /// Pages being loaded, and which one a flow belongs to; both empty where there are none.
     pub pages: Vec<page::Session>,
     page_of: Vec<Option<u32>>,
-    pub shuffle: Option<Box<Shuffle>>,
     /// Connections that the timeline has broken off.
     pub aborted: BTreeSet<usize>,
     /// How many changes of the timeline have been made.
     changed: usize,
-    pub tick: Tick,
     /// The stage that was called last when time stopped.
     stuck_at: Option<usize>,
     /// Whoever waits for the run may set this; the run ends soon afterwards, however long its virtual time takes.
     pub cancel: Cancel<'p>,
-}
-
-/// What lies between the hosts: these fields of a world, and no others, so that the rest stays free.
-macro_rules! network {
-    ($w:ident) => {
-        Network { stages: &mut $w.stages, boundaries: &mut $w.boundaries, hops: &$w.hops, calendar: &mut $w.calendar }
-    };
-}
-
-/// Why `run_events` returns.
-enum StopReason {
-    /// What is due next is due later.
-    LaterDue,
-    /// A drop, or another entry of the ledger.
-    Notification,
-    /// It is time to ask whether the run is still wanted.
-    Poll,
-    Milestone {
-        end: usize,
-        what: Milestone,
-    },
-    /// Too many events at one instant; the last was one of this stage.
-    Stuck {
-        stage: usize,
-    },
-}
-
-impl StopReason {
-    #[inline(always)]
-    fn of(end: usize, what: Milestone) -> StopReason {
-        StopReason::Milestone { end, what }
-    }
 }
 
 impl<'p> World<'p> {
@@ -144,42 +100,34 @@ impl<'p> World<'p> {
         let (pages, page_of) = flows::pages(plan);
         let boundaries = Boundaries { list: plan.boundary_stages(&streams)?, from: stages.len() + ends.len() };
         let stages = look_ahead::enable(plan, stages, &boundaries, manner);
-        let shuffle = match manner.ties {
+        let tie_seed = match manner.ties {
             Ties::Ordered => 0,
             Ties::Shuffled => streams.named("ties/wakes").bits() | 1,
         };
-        let mut world = World {
+        let mut losses = Losses::new(plan.flows.iter().map(|f| f.is_awaited), stages.len());
+        losses.count_boundaries(boundaries.from, boundaries.list.len());
+        let mut engine = Engine::new(stages, boundaries, hops, tie_seed);
+        engine.shuffle = (manner.ties == Ties::Shuffled)
+            .then(|| Box::new(Shuffle::new(streams.named("ties/arrivals"), plan.egresses.len())));
+        for (i, e) in ends.iter().enumerate() {
+            engine.wake_end(i, e.next_wake().unwrap_or(Time::NEVER));
+        }
+        Ok(World {
             plan,
-            now: Time::ZERO,
+            engine,
+            ends: FlowEnds { list: ends, caches },
             horizon: ReportHorizon::find(plan),
             totals_at: Time::ZERO,
-            losses: Losses::new(plan.flows.iter().map(|f| f.is_awaited), stages.len()),
-            calendar: Calendar::new(stages.len(), ends.len() + boundaries.list.len(), shuffle),
-            stages,
-            ends,
-            boundaries,
-            hops,
-            pool: Pool::new(),
-            out: Vec::new(),
-            out_head: 0,
-            caches,
+            losses,
             simultaneous: Simultaneous::new(plan.generators()),
             pages,
             page_of,
-            shuffle: (manner.ties == Ties::Shuffled)
-                .then(|| Box::new(Shuffle::new(streams.named("ties/arrivals"), plan.egresses.len()))),
             aborted: BTreeSet::new(),
             streams,
             changed: 0,
-            tick: Tick::new(plan.egresses.len() + 2 * plan.flows.len()),
             stuck_at: None,
             cancel: None,
-        };
-        world.losses.count_boundaries(world.boundaries.from, world.boundaries.list.len());
-        for (i, e) in world.ends.iter().enumerate() {
-            world.calendar.wake_at(world.stages.len() + i, e.next_wake().unwrap_or(Time::NEVER));
-        }
-        Ok(world)
+        })
     }
 
     /// Runs until `stop` or until nothing is left to do; returns why it stopped when the run is over. The instant at which the
@@ -187,27 +135,27 @@ impl<'p> World<'p> {
     pub fn run_until(&mut self, stop: Time, mut observer: Watcher<'_>) -> Option<Outcome> {
         loop {
             let is_last = self.losses.open == 0;
-            let stop = if is_last { self.now } else { stop };
+            let stop = if is_last { self.engine.now } else { stop };
             let change = self.plan.timeline.get(self.changed).map(|c| c.at).filter(|at| *at <= stop);
             let next = change.unwrap_or(stop);
-            let view = self.horizon.as_ref().map_or_else(View::none, |e| e.view(self.now, &self.ends));
+            let view = self.horizon.as_ref().map_or_else(View::none, |e| e.view(self.engine.now, &self.ends));
             let view = view.until(next, self.totals_at);
-            match self.run_events(view, observer.as_deref_mut()) {
-                StopReason::Milestone { end, what } => self.milestone(end, what),
-                StopReason::Notification => {}
-                StopReason::Stuck { stage } => {
+            match self.engine.run(view, &mut self.ends, &mut self.losses, observer.as_deref_mut()) {
+                Stop::Told { end, what } => self.milestone(end, what),
+                Stop::Notification | Stop::Interrupted => {}
+                Stop::Stuck { stage } => {
                     self.stuck_at = Some(stage);
                     return Some(Outcome::Stuck);
                 }
-                StopReason::Poll => {
+                Stop::Poll => {
                     if let Some(end) = self.end_from_outside() {
                         return Some(end);
                     }
                 }
-                StopReason::LaterDue => {
-                    let is_idle = self.calendar.is_idle();
+                Stop::LaterDue => {
+                    let is_idle = self.engine.is_idle();
                     if view.ends < next && !is_idle {
-                        self.now = view.ends;
+                        self.engine.now = view.ends;
                     } else if change.is_some() {
                         self.change(observer.as_deref_mut());
                     } else if is_last {
@@ -215,7 +163,7 @@ impl<'p> World<'p> {
                     } else {
                         // Such a run ends with its last event, not when somebody reads totals next.
                         let is_over = is_idle && self.changed == self.plan.timeline.len();
-                        self.now = if is_over { self.now } else { stop };
+                        self.engine.now = if is_over { self.engine.now } else { stop };
                         return is_over.then_some(Outcome::NothingLeft);
                     }
                 }
@@ -231,89 +179,18 @@ impl<'p> World<'p> {
         if is_all { Outcome::AllFlowsClosed } else { Outcome::AwaitedFlowsClosed }
     }
 
-    /// Serves events until one of them is more than a matter between two stages.
-    fn run_events(&mut self, view: View, observer: Watcher<'_>) -> StopReason {
-        let n = self.stages.len();
-        let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, observer);
-        (cx.ahead.report_horizon, cx.ahead.sample_horizon) = (view.report_horizon, view.sample_horizon);
-        loop {
-            let due = self.calendar.due();
-            let mut told = None;
-            if due <= cx.ahead.reached || self.out_head == cx.out.len() {
-                if due > view.ends {
-                    return StopReason::LaterDue;
-                }
-                if let Some((id, link)) = self.calendar.arrival(due) {
-                    (cx.now, cx.ahead.reached, cx.ahead.from) = (due, due, link);
-                    cx.forward(id);
-                    prefetch_arrivals(&self.calendar, cx.pool, &self.hops, &self.ends, n);
-                    continue;
-                }
-                let Some(s) = self.calendar.first(due) else { continue };
-                if !self.tick.at(&mut self.now, due) {
-                    return StopReason::Stuck { stage: s };
-                }
-                (cx.now, cx.ahead.reached, cx.stage) = (due, due, s as u32);
-                if let Some(stage) = self.stages.get_mut(s) {
-                    let mut next = stage.wakes(&mut cx);
-                    if cx.ahead.has_early() {
-                        let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| next = stage.wakes(cx);
-                        network!(self).forward_all_early(s, &mut cx, more);
-                    }
-                    self.calendar.served(s, next);
-                } else if let Some(end) = self.ends.get_mut(s - n) {
-                    told = end.wake(&mut cx, &mut self.caches).map(|what| StopReason::of(s - n, what));
-                    self.calendar.served(s, end.next_wake().unwrap_or(Time::NEVER));
-                } else {
-                    let next = self.boundaries.list[s - self.boundaries.from].wakes(&mut cx);
-                    self.calendar.served(s, next);
-                }
-            } else {
-                if let Some(shuffle) = &mut self.shuffle {
-                    relay::shuffle(shuffle, &mut cx, self.out_head, (&self.hops, n..self.boundaries.from));
-                }
-                let id = cx.out[self.out_head];
-                self.out_head += 1;
-                if self.out_head == cx.out.len() {
-                    cx.out.clear();
-                    self.out_head = 0;
-                }
-                let s = relay::next_hop(id, &self.hops, &mut cx);
-                if !self.tick.at(&mut self.now, cx.ahead.reached) {
-                    return StopReason::Stuck { stage: s };
-                }
-                if let Some(stage) = self.stages.get_mut(s) {
-                    let next = stage.accepts(id, &mut cx);
-                    self.calendar.wake_at(s, next);
-                    // With look-ahead the packet is forwarded before its time.
-                    network!(self).forward_early(&mut cx);
-                } else if let Some(end) = self.ends.get_mut(s - n) {
-                    told = end.accept(id, &mut cx, &mut self.caches).map(|what| StopReason::of(s - n, what));
-                    self.calendar.wake_at(s, end.next_wake().unwrap_or(Time::NEVER));
-                } else {
-                    let next = self.boundaries.list[s - self.boundaries.from].accepts(id, &mut cx);
-                    self.calendar.wake_at(s, next);
-                }
-            }
-            told = told.or_else(|| self.tick.is_poll().then_some(StopReason::Poll));
-            if told.is_some() || cx.has_notifications {
-                return told.unwrap_or(StopReason::Notification);
-            }
-        }
-    }
-
     /// Where and when time has stopped, in words.
     #[cold]
     pub fn stuck(&self) -> String {
         let stage = self.stuck_at.unwrap_or(0);
-        let at = stage.checked_sub(self.stages.len());
+        let at = stage.checked_sub(self.engine.stages.len());
         let name = match (self.plan.egresses.get(stage), at.map(|end| (self.plan.flows.get(end / 2), end % 2))) {
             (Some(e), _) => format!("link {} ({})", e.name, e.direction.word()),
             (_, Some((Some(f), 0))) => format!("the sender of flow {}", f.name),
             (_, Some((Some(f), _))) => format!("the receiver of flow {}", f.name),
             _ => "the boundary of a domain".to_string(),
         };
-        let (at_s, most) = (self.now.since(Time::ZERO).as_secs_f64(), self.tick.most());
+        let (at_s, most) = (self.engine.now.since(Time::ZERO).as_secs_f64(), self.engine.tick.most());
         format!("time stands still at {at_s} s: more than {most} events at one instant, the last at {name}")
     }
 
@@ -323,7 +200,7 @@ impl<'p> World<'p> {
         if self.is_cancelled() {
             return Some(Outcome::Cancelled);
         }
-        machine::is_short(self.pool.in_use()).then_some(Outcome::OutOfMemory)
+        machine::is_short(self.engine.pool.in_use()).then_some(Outcome::OutOfMemory)
     }
 
     pub fn is_cancelled(&self) -> bool {
@@ -335,25 +212,23 @@ impl<'p> World<'p> {
     fn change(&mut self, mut observer: Watcher<'_>) {
         let c = &self.plan.timeline[self.changed];
         self.changed += 1;
-        self.now = c.at;
+        self.engine.now = c.at;
         match c.target {
             Target::Egress(i) => {
-                let stage = &mut self.stages[i as usize];
-                let mut cx = Cx::new(self.now, i, &mut self.pool, &mut self.out, &mut self.losses, observer);
                 let new = c.setting.as_ref().expect("a change of an egress has been read");
-                stage.change(new, &mut cx).unwrap_or_else(|e| panic!("{}: tried before the run: {e}", c.path()));
-                self.calendar.wake_at(i as usize, stage.next_wake().unwrap_or(Time::NEVER));
+                let tried = self.engine.call(i as usize, &mut self.losses, observer, |s, cx| s.change(new, cx));
+                tried.unwrap_or_else(|e| panic!("{}: tried before the run: {e}", c.path()));
             }
             Target::Flow(f) if c.abort.is_some() => self.abort(f as usize, c.abort, observer),
             Target::Flow(f) => {
                 for end in [2 * f as usize, 2 * f as usize + 1] {
-                    let stage = self.stages.len() + end;
-                    let (now, seen) = (self.now, observer.as_deref_mut());
-                    let mut cx = Cx::new(now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, seen);
+                    let stage = self.engine.stages.len() + end;
+                    let mut cx = self.engine.cx(stage, &mut self.losses, observer.as_deref_mut());
                     let flow = &self.plan.flows[f as usize].name;
                     let own = Own { streams: &self.streams, flow, recorded: Recorded::No };
-                    self.ends[end].retune(&c.of_flow, &own, &mut cx, &mut self.caches);
-                    self.calendar.wake_at(stage, self.ends[end].next_wake().unwrap_or(Time::NEVER));
+                    let FlowEnds { list, caches } = &mut self.ends;
+                    list[end].retune(&c.of_flow, &own, &mut cx, caches);
+                    self.engine.wake_end(end, list[end].next_wake().unwrap_or(Time::NEVER));
                 }
             }
         }
@@ -365,12 +240,12 @@ impl<'p> World<'p> {
         if let Some(Some(page)) = self.page_of.get(flow) {
             self.pages[*page as usize].cancel();
         }
-        let e = &mut self.ends[end];
+        let FlowEnds { list, caches } = &mut self.ends;
+        let e = &mut list[end];
         let began = e.transport().opened_at().is_some() || e.transport().closed_at().is_some();
-        let stage = self.stages.len() + end;
-        let mut cx = Cx::new(self.now, stage as u32, &mut self.pool, &mut self.out, &mut self.losses, observer);
-        let told = e.abort(&mut cx, &mut self.caches);
-        self.calendar.wake_at(stage, e.next_wake().unwrap_or(Time::NEVER));
+        let mut cx = self.engine.cx(self.engine.stages.len() + end, &mut self.losses, observer);
+        let told = e.abort(&mut cx, caches);
+        self.engine.wake_end(end, e.next_wake().unwrap_or(Time::NEVER));
         let peer_began = self.ends[end ^ 1].transport().opened_at().is_some();
         if told.is_some() || (!began && !peer_began) {
             self.aborted.insert(flow);
@@ -378,7 +253,7 @@ impl<'p> World<'p> {
         if !began && !peer_began {
             // It had not been opened, and will not be.
             self.ends[end ^ 1].start_at(None);
-            self.calendar.wake_at(self.stages.len() + (end ^ 1), Time::NEVER);
+            self.engine.wake_end(end ^ 1, Time::NEVER);
             self.close(flow);
         } else if let Some(what) = told {
             self.milestone(end, what);
@@ -387,21 +262,12 @@ impl<'p> World<'p> {
 
     /// Brings every egress up to now, so that it can be reported.
     pub fn catch_up(&mut self) {
-        self.catch_up_with(0..self.stages.len());
+        self.catch_up_with(0..self.engine.stages.len());
     }
 
     /// The same for some of them, which are to be sampled.
     pub fn catch_up_with(&mut self, egresses: impl Iterator<Item = usize>) {
-        let mut cx = Cx::new(self.now, 0, &mut self.pool, &mut self.out, &mut self.losses, None);
-        for i in egresses {
-            cx.stage = i as u32;
-            self.stages[i].catch_up(&mut cx);
-            if cx.ahead.has_early() || cx.ahead.has_more {
-                let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| stage.catch_up(cx);
-                network!(self).forward_all_early(i, &mut cx, more);
-            }
-            self.calendar.wake_at(i, self.stages[i].next_wake().unwrap_or(Time::NEVER));
-        }
+        self.engine.catch_up(egresses, &mut self.losses, None);
         if self.losses.has_notifications {
             self.process_notifications(None);
         }
@@ -415,9 +281,12 @@ impl<'p> World<'p> {
         const EVENTS: u64 = 100_000_000;
         self.losses.open = usize::MAX;
         self.losses.has_notifications = false;
-        let last = self.tick.events + EVENTS;
-        while self.pool.in_use() > 0 && self.tick.events < last && self.run_until(self.now + STEP, None).is_none() {}
-        self.pool.in_use()
+        let last = self.engine.tick.events + EVENTS;
+        while self.engine.pool.in_use() > 0
+            && self.engine.tick.events < last
+            && self.run_until(self.engine.now + STEP, None).is_none()
+        {}
+        self.engine.pool.in_use()
     }
 
     /// Processes what the ledger has noted.
@@ -436,18 +305,18 @@ impl<'p> World<'p> {
             // The two directions of a link are neighbours.
             let other = egress ^ 1;
             let mut goes = |p: &Packet| p.flow.0 == flow && End::source_of(p).seen != from;
-            let stage = &mut self.stages[other as usize];
-            let (now, seen) = (self.now, observer.as_deref_mut());
-            let mut cx = Cx::new(now, other, &mut self.pool, &mut self.out, &mut self.losses, seen);
-            stage.purge(&mut goes, DropReason::Reset, &mut cx);
-            self.calendar.wake_at(other as usize, stage.next_wake().unwrap_or(Time::NEVER));
+            self.engine.call(other as usize, &mut self.losses, observer.as_deref_mut(), |stage, cx| {
+                stage.purge(&mut goes, DropReason::Reset, cx);
+            });
         }
         while let Some(t) = self.losses.too_big.pop() {
             let sent_by_sender = t.seen == Vantage::Sender;
             let end = 2 * t.flow.0 as usize;
             let (sender, peer) = if sent_by_sender { (end, end + 1) } else { (end + 1, end) };
-            let (route, stage) = (self.ends[peer].port().route(), self.stages.len() + sender);
-            self.out.push(self.pool.insert(messages::too_big(&t, self.now, &self.hops, route, stage)));
+            let (route, stage) = (self.ends[peer].port().route(), self.engine.stages.len() + sender);
+            let message = messages::too_big(&t, self.engine.now, self.engine.hops(), route, stage);
+            let id = self.engine.pool.insert(message);
+            self.engine.emit(id);
         }
         self.losses.has_notifications = !self.losses.retransmissions.is_empty();
     }
@@ -456,7 +325,7 @@ impl<'p> World<'p> {
         let flow = end / 2;
         let generator = flow - self.plan.flows[flow].connection as usize;
         match m {
-            Milestone::Opened if self.simultaneous.opens(generator, self.now) => {
+            Milestone::Opened if self.simultaneous.opens(generator, self.engine.now) => {
                 for f in 0..self.plan.flows.len() {
                     let first_unsent = self.ends[2 * f].tcp().map_or(0, |e| e.conn.tx.nxt());
                     let a = self.ends[2 * f + 1].arrivals_mut();
@@ -465,7 +334,7 @@ impl<'p> World<'p> {
                 }
             }
             Milestone::Closed if self.ends_the_flow(end) && !self.losses.flows[flow].is_over => {
-                if self.simultaneous.closes(generator, self.now) {
+                if self.simultaneous.closes(generator, self.engine.now) {
                     for f in 0..self.plan.flows.len() {
                         let now = self.ends[2 * f + 1].arrivals().counted_bytes;
                         self.simultaneous.bytes[f] = now - self.simultaneous.bytes[f];
@@ -509,49 +378,11 @@ impl<'p> World<'p> {
     fn tell_page(&mut self, page: usize, flow: usize, m: Milestone) {
         let page = &mut self.pages[page];
         let first = page.first_flow;
-        for connection in page.told(flow as u32 - first, m, self.now) {
+        for connection in page.told(flow as u32 - first, m, self.engine.now) {
             let end = 2 * (first + connection) as usize + 1;
-            let stage = self.stages.len() + end;
-            self.ends[end].start_at(Some(self.now));
-            self.calendar.wake_at(stage, self.now);
+            self.ends[end].start_at(Some(self.engine.now));
+            self.engine.wake_end(end, self.engine.now);
         }
-    }
-}
-
-/// More ends than a processor's caches hold.
-const CROWD: usize = 400;
-
-/// What packets that arrive soon will meet, each when what leads to it has come: the packet, its end, and the end's sender.
-#[inline]
-fn prefetch_arrivals(calendar: &Calendar, pool: &Pool, hops: &[u32], ends: &[FlowEnd], first: usize) {
-    let stage_of = |id| hops.get(pool.get(id).hop as usize).map(|s| *s as usize);
-    let end_of = |stage: usize| ends.get(stage.wrapping_sub(first));
-    pool.prefetch(calendar.next_arrival());
-    let ahead = if ends.len() > CROWD { 7 } else { 1 };
-    if let Some(id) = calendar.later_arrival(ahead) {
-        pool.prefetch(id);
-    }
-    if ends.len() <= CROWD {
-        return;
-    }
-    if let Some(stage) = calendar.later_arrival(4).and_then(stage_of) {
-        calendar.prefetch(stage);
-        if let Some(end) = end_of(stage) {
-            prefetch(end);
-        }
-    }
-    match calendar.later_arrival(2).and_then(stage_of).and_then(end_of) {
-        Some(FlowEnd::Tcp(e)) => {
-            if let Some(tx) = e.conn.tx.get() {
-                prefetch(tx);
-            }
-        }
-        Some(FlowEnd::Other(d)) => {
-            if let Some(rx) = d.arrivals.data() {
-                prefetch(rx);
-            }
-        }
-        None => {}
     }
 }
 

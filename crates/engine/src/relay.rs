@@ -1,9 +1,10 @@
 //! Packets on their way from stage to stage.
 
-use super::boundaries::Boundaries;
-use super::calendar::Calendar;
-use super::manner::Shuffle;
-use crosswind_base::{Cx, EarlyPacket, PacketId, Stage};
+use crate::boundaries::Boundaries;
+use crate::calendar::Calendar;
+use crate::ends::{Ends, Stop};
+use crate::shuffle::Shuffle;
+use crosswind_base::{Cx, EarlyPacket, PacketId, Pool, Stage};
 use crosswind_net::registry::BoxStage;
 use std::ops::Range;
 
@@ -38,6 +39,52 @@ pub fn shuffle(shuffle: &mut Shuffle, cx: &mut Cx<'_>, first: usize, (hops, ends
 }
 
 impl Network<'_> {
+    /// Wakes the stage that is due; what an end has to say.
+    #[inline(always)]
+    pub fn wake<E: Ends>(&mut self, s: usize, ends: &mut E, cx: &mut Cx<'_>) -> Option<Stop<E::Told>> {
+        let mut told = None;
+        let next = if let Some(stage) = self.stages.get_mut(s) {
+            let mut next = stage.wakes(cx);
+            if cx.ahead.has_early() {
+                let more = &mut |stage: &mut BoxStage, cx: &mut Cx<'_>| next = stage.wakes(cx);
+                self.forward_all_early(s, cx, more);
+            }
+            next
+        } else if s < self.boundaries.from {
+            let end = s - self.stages.len();
+            let (next, what) = ends.wake(end, cx);
+            told = what.map(|what| Stop::Told { end, what });
+            next
+        } else {
+            self.boundaries.list[s - self.boundaries.from].wakes(cx)
+        };
+        self.calendar.served(s, next);
+        told
+    }
+
+    /// A packet reaches its next stage; what an end has to say.
+    #[inline(always)]
+    pub fn accept<E: Ends>(&mut self, s: usize, id: PacketId, ends: &mut E, cx: &mut Cx<'_>) -> Option<Stop<E::Told>> {
+        let mut told = None;
+        if let Some(stage) = self.stages.get_mut(s) {
+            if ends.enters(s, id, cx) {
+                let next = stage.accepts(id, cx);
+                self.calendar.wake_at(s, next);
+                // With look-ahead the packet is forwarded before its time.
+                self.forward_early(cx);
+            }
+        } else if s < self.boundaries.from {
+            let end = s - self.stages.len();
+            let (next, what) = ends.accept(end, id, cx);
+            told = what.map(|what| Stop::Told { end, what });
+            self.calendar.wake_at(s, next);
+        } else {
+            let next = self.boundaries.list[s - self.boundaries.from].accepts(id, cx);
+            self.calendar.wake_at(s, next);
+        }
+        told
+    }
+
     /// Takes packets that a stage has forwarded early from stage to stage, as far as those can plan their delivery.
     #[inline]
     pub fn forward_early(&mut self, cx: &mut Cx<'_>) {
@@ -91,5 +138,26 @@ impl Network<'_> {
             cx.stage = from as u32;
             more(&mut self.stages[from], cx);
         }
+    }
+}
+
+/// What packets that arrive soon will meet, each when what leads to it has come: the packet, its end, and what that leads to.
+#[inline]
+pub fn prefetch_arrivals(calendar: &Calendar, pool: &Pool, hops: &[u32], ends: &impl Ends, first: usize) {
+    let stage_of = |id| hops.get(pool.get(id).hop as usize).map(|s| *s as usize);
+    pool.prefetch(calendar.next_arrival());
+    let ahead = if ends.is_crowd() { 7 } else { 1 };
+    if let Some(id) = calendar.later_arrival(ahead) {
+        pool.prefetch(id);
+    }
+    if !ends.is_crowd() {
+        return;
+    }
+    if let Some(stage) = calendar.later_arrival(4).and_then(stage_of) {
+        calendar.prefetch(stage);
+        ends.prefetch(stage.wrapping_sub(first), false);
+    }
+    if let Some(stage) = calendar.later_arrival(2).and_then(stage_of) {
+        ends.prefetch(stage.wrapping_sub(first), true);
     }
 }
