@@ -332,7 +332,7 @@ def test_duplicates_are_acks_that_repeat_while_data_is_outstanding() -> None:
 def test_the_share_of_picks_is_that_of_uniform_gaps() -> None:
     for p_b in (0.02, 0.05, 0.1):
         average = marks.MIN_TH + p_b / marks.MAX_P * (marks.MAX_TH - marks.MIN_TH)
-        assert marks.share_picked(average - 1) == pytest.approx(2 * p_b / (1 + p_b), rel=0.03)
+        assert marks.share_selected(average - 1) == pytest.approx(2 * p_b / (1 + p_b), rel=0.03)
 
 
 def test_no_gap_between_picks_is_longer_than_the_count_allows() -> None:

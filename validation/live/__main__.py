@@ -121,7 +121,7 @@ What the comparison says:
   throughput of real hosts is 2 % higher, about the width of the quartiles.
 * **Today's kernel is not Linux 2.4.** A third transfer gets more: Jain's index of W2 is 0.96 where 0.91 was printed,
   and our Linux 2.4 gives 0.85. The most likely cause: losses of retransmissions are found without the timer, and a
-  reduction is paid out over a round trip.
+  reduction is spread over a round trip.
 * **W4's drops (81 printed) do not depend on the hosts** but on the router's rule of admission: see W4 in the study
   and its reading `what-fits`.
 """

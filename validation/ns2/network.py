@@ -34,7 +34,7 @@ ENDLESS = {"Agent/TCP/Sack1": 100_000, "Agent/TCP/Vegas": 20_000}
 """Segments; ns-2's Vegas keeps a table of that size."""
 SIZES = {"Agent/TCP/Sack1": SEGMENT_BYTES, "Agent/TCP/Vegas": PACKET_BYTES}
 UNITS = {"Mbit/s": 1e6, "ms": 1e-3, "us": 1e-6, "s": 1.0, "packets": 1.0, "B": 1.0}
-HABITS: dict[str, Any] = {
+NS2_POLICIES: dict[str, Any] = {
     "windowInit_": 2,
     "rtxcur_init_": 3.0,
     "singledup_": 1,
@@ -243,7 +243,7 @@ def _flows(
         agent, sink = _agents(flow["tcp"])
         window = flow["tcp"].get("window_limit_segments", ENDLESS[agent])
         values = {
-            **HABITS,
+            **NS2_POLICIES,
             "minrto_": number(flow["tcp"].get("rto_min", "1 s")),
             "packetSize_": SIZES[agent],
             "window_": window,

@@ -1,5 +1,5 @@
 # What ns-2's RED does with ECN-capable packets above a probability: the test congested1_mark_p of its suite `red`, counted.
-# ns red_marks.tcl MARK_P SEED: packets dropped, and those of them that were picked.
+# ns red_marks.tcl MARK_P SEED: packets dropped, and those of them that were selected.
 foreach {key value} {
     bytes_ true queue_in_bytes_ false q_weight_ 0.002 thresh_ 5 maxthresh_ 15 gentle_ true setbit_ true use_mark_p_ true
 } { Queue/RED set $key $value }

@@ -68,7 +68,7 @@ class Pie:
             self.quiet = 0
 
     def picks(self, packets: int, held: int) -> bool:
-        """Whether a packet that comes is picked; the backlog is without it."""
+        """Whether a packet that comes is selected; the backlog is without it."""
         if self.burst > 0:
             return False
         if GRANTS in self.ways and self.state == "none":
@@ -81,9 +81,9 @@ class Pie:
         self.accu = self.accu + self.p if self.p > 0 else 0.0
         if self.accu < 0.85 or self.accu >= 8.5:
             return self.accu >= 8.5
-        is_picked = self.draws.random() < self.p
-        self.accu = 0.0 if is_picked else self.accu
-        return is_picked
+        is_selected = self.draws.random() < self.p
+        self.accu = 0.0 if is_selected else self.accu
+        return is_selected
 
     def rearm(self) -> None:
         """RFC 8033 looks at every arrival."""
@@ -118,11 +118,11 @@ def count(arrivals: Iterable[Came], rate_bps: int, ways: frozenset[str], seed: i
 
     for came in arrivals:
         until(came.at_ns)
-        is_picked = law.picks(len(queue), held)
+        is_selected = law.picks(len(queue), held)
         law.rearm()
-        is_marked = is_picked and marks and came.is_capable and law.p < MARKS_BELOW
-        found += is_marked if marks else is_picked
-        if is_picked and not is_marked:
+        is_marked = is_selected and marks and came.is_capable and law.p < MARKS_BELOW
+        found += is_marked if marks else is_selected
+        if is_selected and not is_marked:
             law.accu = 0.0
             continue
         queue.append((came.at_ns, came.size))

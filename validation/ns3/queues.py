@@ -277,10 +277,10 @@ def compare(case: Case, program: Path) -> Compared:
     sent = arrivals(case, events)
     # ns-3 stops with the last arrival.
     until = pl.col("time_ns") <= sent["time_ns"].max()
-    picked = events.filter((pl.col("kind") == case.fate) & until).select(
+    selected = events.filter((pl.col("kind") == case.fate) & until).select(
         "flow", "seq", pl.col("time_ns").alias("at_ns")
     )
-    ours = picked.join(sent, on=["flow", "seq"]).select("at_ns", "n").sort("at_ns", "n").rows()
+    ours = selected.join(sent, on=["flow", "seq"]).select("at_ns", "n").sort("at_ns", "n").rows()
     theirs = _in_ns3(case, sent, program, 1)
     return Compared(case, sent.height, ours, theirs, bool(case.ways) and _explains(case, sent, program, ours, theirs))
 

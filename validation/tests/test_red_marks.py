@@ -10,7 +10,7 @@ import pytest
 from validation.ns2 import driver
 
 SCRIPT = Path(driver.__file__).with_name("red_marks.tcl")
-#: By seed from 1: packets dropped, and those of them that were picked at certainty; the others found a full queue.
+#: By seed from 1: packets dropped, and those of them that were selected at certainty; the others found a full queue.
 DROPPED = [(102, 69), (67, 26), (101, 72), (93, 61), (95, 57), (52, 11), (101, 69), (93, 61)]
 
 
@@ -29,6 +29,6 @@ def test_ns2_drops_what_is_certain_and_what_finds_a_full_queue() -> None:
 
 
 def test_the_numbers_of_the_other_test_are_these() -> None:
-    full, certain = [all_ - picked for all_, picked in DROPPED], [picked for _, picked in DROPPED]
+    full, certain = [all_ - selected for all_, selected in DROPPED], [selected for _, selected in DROPPED]
     assert (min(full), max(full), min(certain), max(certain)) == (29, 41, 11, 72)
     assert sum(all_ for all_, _ in DROPPED) / len(DROPPED) == 88

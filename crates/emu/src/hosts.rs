@@ -8,7 +8,7 @@ use crate::life;
 use crate::spec::{Crossing, EgressSpec, Spec, host_of_v4, host_of_v6, router};
 use crate::too_big::{self, Fate};
 use crosswind_base::packet::Proto;
-use crosswind_base::{Clock, ConfigError, Cx, DsByte, End, EventKind, Packet, PacketId, Pool, Sync, Time};
+use crosswind_base::{Clock, ConfigError, Cx, DsByte, End, EventKind, Histogram, Packet, PacketId, Pool, Sync, Time};
 use crosswind_engine::Ends;
 use crosswind_net::registry;
 use crosswind_record::option::TimeOfDay;
@@ -139,6 +139,21 @@ pub struct Hosts {
     /// The bytes of each packet of the pool.
     pub frames: Vec<Vec<u8>>,
     pub flows: Flows,
+    pub waits: Vec<Waits>,
+}
+
+/// How long the data of a declared flow was in the queues of links, all queues of the way together.
+pub struct Waits {
+    /// The host that receives it.
+    receiver: Port,
+    pub queue_delay_ns: Histogram,
+}
+
+impl Waits {
+    pub fn of(spec: &Spec) -> Vec<Waits> {
+        let at = |receiver: &u32| Waits { receiver: *receiver, queue_delay_ns: Histogram::new() };
+        spec.receivers.iter().map(at).collect()
+    }
 }
 
 impl Hosts {
@@ -280,6 +295,12 @@ impl<S: Sink> Ends for Exits<'_, S> {
     fn accept(&mut self, end: usize, id: PacketId, cx: &mut Cx<'_>) -> (Time, Option<()>) {
         let (p, port) = (*cx.packet(id), end as Port);
         cx.note(End::source_of(&p), EventKind::Receive, p.seq, p.payload as u32, port);
+        if let Some(waits) = self.hosts.waits.get_mut(p.flow.0 as usize)
+            && waits.receiver == port
+            && p.payload > 0
+        {
+            waits.queue_delay_ns.record(cx.pool.in_queues(id).0);
+        }
         self.totals.delivered_packets += 1;
         self.totals.delivered_bytes += u64::from(p.len);
         let frame = self.hosts.last_seen(id, cx.pool);

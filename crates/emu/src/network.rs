@@ -7,7 +7,7 @@ use crate::change::Change;
 use crate::delivery::{Port, Sink, Totals};
 use crate::flows::Flows;
 use crate::frame;
-use crate::hosts::{Exits, Hosts, Ways};
+use crate::hosts::{Exits, Hosts, Waits, Ways};
 use crate::journal::{Journal, Keep};
 use crate::spec::{HOSTS_MAX, Spec};
 use crosswind_base::{Clock, ConfigError, DropReason, Histogram, Ledger, Observer, Packet, Stage, Streams, Sync, Time};
@@ -106,6 +106,7 @@ impl Network {
                 reads_acks: spec.egresses.iter().any(|e| filters_acks(&e.queue)),
                 frames: Vec::new(),
                 flows: Flows::new(spec.flow_ports),
+                waits: Waits::of(spec),
             },
             losses: Losses {
                 by_reason: vec![[0; DropReason::COUNT]; n],
@@ -136,6 +137,10 @@ impl Network {
     /// Times between the green packets of each contract of a boundary, with its number.
     pub fn green_intervals(&self, boundary: usize) -> impl Iterator<Item = (usize, &Histogram)> {
         self.engine.boundaries.list[boundary].green_intervals().enumerate()
+    }
+    /// How long the data of each declared flow was in queues.
+    pub fn queue_delays_ns(&self) -> impl Iterator<Item = &Histogram> {
+        self.hosts.waits.iter().map(|w| &w.queue_delay_ns)
     }
     pub fn packets_inside(&self) -> usize {
         self.engine.pool.in_use()

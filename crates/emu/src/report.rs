@@ -40,8 +40,34 @@ pub struct View {
     pub packets_inside: u64,
     /// Of each declared flow: packets dropped by queues, lost on links, marked.
     pub flows: Vec<[u64; 3]>,
+    /// Of each declared flow, when the run is over: how long its data was in queues.
+    pub queue_delays_ns: Vec<Spread>,
     /// What happened since the last look: changes that were made, or why not.
     pub notes: Vec<String>,
+}
+
+/// A distribution in six numbers; not a number where nothing was measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub struct Spread {
+    pub min: f64,
+    pub mean: f64,
+    pub p50: f64,
+    pub p95: f64,
+    pub p99: f64,
+    pub max: f64,
+}
+
+impl Spread {
+    fn of(h: &Histogram) -> Spread {
+        let exact = |v: u64| if h.count() == 0 { f64::NAN } else { v as f64 };
+        let [p50, p95, p99] = [0.5, 0.95, 0.99].map(|q| h.quantile(q));
+        Spread { min: exact(h.min()), mean: h.mean(), p50, p95, p99, max: exact(h.max()) }
+    }
+}
+
+/// The picture at the end of a run.
+pub fn last_view(spec: &Spec, n: &Network, at: Time) -> View {
+    View { queue_delays_ns: n.queue_delays_ns().map(Spread::of).collect(), ..view(spec, n, at) }
 }
 
 pub fn name_of(e: &EgressSpec) -> String {
@@ -84,6 +110,7 @@ pub fn view(spec: &Spec, n: &Network, at: Time) -> View {
         fragmented_packets: t.fragmented_packets,
         packets_inside: n.packets_inside() as u64,
         flows: n.losses.by_flow.clone(),
+        queue_delays_ns: Vec::new(),
         notes: Vec::new(),
     }
 }

@@ -201,7 +201,7 @@ pub fn start(mut spec: Spec, devices: Devices, o: &Options) -> Result<Running, R
         let mut tables = looker.tables.take().unwrap_or_default();
         let facts = Facts { seed: looker.spec.seed, end: end.at, decisions: end.decisions };
         report::summary(&looker.spec, &network, &live.punctuality, facts, &mut tables);
-        let mut view = report::view(&looker.present, &network, end.at);
+        let mut view = report::last_view(&looker.present, &network, end.at);
         view.notes = looker.notes;
         Outcome { tables, end, punctuality: live.punctuality, view, tape_error: written.err() }
     };

@@ -30,6 +30,9 @@ pub struct Spec {
     pub subjects: Vec<Subject>,
     /// Flow `i` of the scenario is known by this port plus `i`; there are so many of them.
     pub flow_ports: FlowPorts,
+    /// The host that receives the data of each declared flow; what they wait in queues is measured there.
+    #[serde(default)]
+    pub receivers: Vec<u32>,
     /// What filters may call them: the numbers of each name, from and up to.
     #[serde(default)]
     pub flow_names: BTreeMap<String, Vec<[u32; 2]>>,

@@ -67,6 +67,7 @@ fn spec(terms: TermsSpec, subject: u32) -> Spec {
         boundaries: vec![BoundarySpec { domain: "core".into(), conditioners: vec![terms], rules, flows: 2 }],
         subjects: ["voice", "a to b"].map(|n| Subject { name: n.into(), group: String::new() }).into(),
         flow_ports: FlowPorts { first: PORT, flows: 1 },
+        receivers: Vec::new(),
         flow_names: Default::default(),
         gateway: None,
         start: Default::default(),

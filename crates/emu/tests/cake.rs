@@ -38,6 +38,7 @@ fn spec(isolation: &str) -> Spec {
         }],
         routes: [0, 1].map(|from| Route::of_all(from, 2, vec![0])).to_vec(),
         flow_ports: FlowPorts::default(),
+        receivers: Vec::new(),
         flow_names: Default::default(),
         boundaries: Vec::new(),
         subjects: Vec::new(),

@@ -30,6 +30,7 @@ fn spec() -> Spec {
         routes: vec![Route::of_all(0, 1, vec![0]), Route::of_all(1, 0, vec![1])],
         // Everything from or to port 80 is one declared flow: its connections must be told apart all the same.
         flow_ports: FlowPorts { first: 80, flows: 1 },
+        receivers: Vec::new(),
         flow_names: Default::default(),
         boundaries: Vec::new(),
         subjects: Vec::new(),

@@ -41,6 +41,7 @@ fn network() -> Network {
         egresses: vec![hop],
         routes: vec![Route::of_all(0, 1, vec![0])],
         flow_ports: FlowPorts { first: 80, flows: 1 },
+        receivers: Vec::new(),
         flow_names: Default::default(),
         boundaries: Vec::new(),
         subjects: Vec::new(),

@@ -38,6 +38,7 @@ fn spec() -> Spec {
         ],
         routes: vec![Route::of_all(0, 1, vec![0, 2]), Route::of_all(1, 0, vec![3, 1])],
         flow_ports: FlowPorts::default(),
+        receivers: Vec::new(),
         flow_names: Default::default(),
         boundaries: Vec::new(),
         subjects: Vec::new(),

@@ -41,6 +41,7 @@ fn spec() -> Spec {
         egresses: vec![egress("a", "b", red, None), egress("b", "a", json!("droptail"), Some(loss))],
         routes: vec![Route::of_all(0, 1, vec![0]), Route::of_all(1, 0, vec![1])],
         flow_ports: FlowPorts::default(),
+        receivers: Vec::new(),
         flow_names: Default::default(),
         boundaries: Vec::new(),
         subjects: Vec::new(),

@@ -115,6 +115,7 @@ fn spec(t: &Trial) -> Spec {
         egresses: vec![egress(KERNEL, OWN), egress(OWN, KERNEL)],
         routes: vec![Route::of_all(KERNEL, OWN, vec![0]), Route::of_all(OWN, KERNEL, vec![1])],
         flow_ports: FlowPorts::default(),
+        receivers: Vec::new(),
         flow_names: Default::default(),
         boundaries: Vec::new(),
         subjects: Vec::new(),

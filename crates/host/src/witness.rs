@@ -6,8 +6,8 @@
 use crate::tcp_info::{Look, Standing, look};
 use crosswind_base::probe::{End, Event};
 use crosswind_base::{Dur, EventKind, FlowId, Time, Vantage};
-use crosswind_emu::journal::{Decision, What};
 use crosswind_emu::delivery::Port;
+use crosswind_emu::journal::{Decision, What};
 use etherparse::{Ipv4Slice, TcpSlice};
 use std::net::TcpStream;
 use std::os::fd::AsFd;

@@ -78,6 +78,7 @@ impl Layout {
             boundaries: self.mesh.boundaries.iter().map(|b| b.spec(self.mesh.flows.len())).collect(),
             subjects: if self.plan.boundaries.is_empty() { Vec::new() } else { self.subjects() },
             flow_ports: FlowPorts { first: FIRST_PORT, flows: self.plan.flows.len() as u32 },
+            receivers: self.plan.flows.iter().map(|f| self.host(f.to)).collect(),
             flow_names: self.flow_names(),
             gateway: None,
             start: Default::default(),

@@ -274,12 +274,12 @@ fn both(report: &str, line: &str) -> [String; 2] {
 
 #[test]
 fn tcptrace_counts_retransmissions_at_the_sender_and_disorder_at_the_receiver() {
-    for (seen, resent, disordered) in [(Vantage::Sender, "1", "0"), (Vantage::Receiver, "0", "1")] {
+    for (seen, again, disordered) in [(Vantage::Sender, "1", "0"), (Vantage::Receiver, "0", "1")] {
         let file = write_capture(&format!("tcptrace-{seen:?}.pcapng"), Vantages::Only(seen));
         if let Some(report) = tcptrace(&file) {
             assert!(report.contains("complete conn: yes"), "{report}");
             assert!(report.contains("elapsed time:  0:00:00.410000"), "{report}");
-            assert_eq!(both(&report, "rexmt data pkts:"), [resent, "0"], "{seen:?}");
+            assert_eq!(both(&report, "rexmt data pkts:"), [again, "0"], "{seen:?}");
             assert_eq!(both(&report, "outoforder pkts:"), [disordered, "0"], "{seen:?}");
             assert_eq!(both(&report, "sack pkts sent:"), ["0", "3"]);
             assert_eq!(both(&report, "unique bytes sent:"), ["6000", "0"]);

@@ -83,7 +83,7 @@ fn ten_flows_lose_less_than_a_twentieth() {
     let t = run(&s);
     let flows = table(&t, "flow");
     let sum = |column: &str| (0..flows.rows()).map(|row| number(flows, column, row)).sum::<f64>();
-    let (resent, sent) = (sum("retransmitted_packets"), sum("sent_packets"));
+    let (retransmitted, sent) = (sum("retransmitted_packets"), sum("sent_packets"));
     assert!(flows.rows() == 10 && sent > 400_000.0, "{} flows, {sent} packets", flows.rows());
-    assert!(resent < 0.05 * sent, "{resent} of {sent}");
+    assert!(retransmitted < 0.05 * sent, "{retransmitted} of {sent}");
 }

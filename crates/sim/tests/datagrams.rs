@@ -274,8 +274,8 @@ fn a_retransmission_is_unnecessary_exactly_when_an_earlier_copy_arrives() {
     };
     assert_eq!(unnecessary(json!([])), (1.0, 1.0), "both copies arrive");
     assert_eq!(unnecessary(json!([2])), (1.0, 1.0), "the retransmission is lost, but it was not needed either");
-    let (resent, needless) = unnecessary(json!([1]));
-    assert_eq!(resent - needless, 1.0, "the first retransmission was needed when the original was lost");
+    let (retransmitted, needless) = unnecessary(json!([1]));
+    assert_eq!(retransmitted - needless, 1.0, "the first retransmission was needed when the original was lost");
 }
 
 // ---- what is refused -------------------------------------------------------------------------------------------------

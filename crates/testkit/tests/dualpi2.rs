@@ -307,7 +307,7 @@ fn packets_go_where_ecn_and_filters_send_them() {
 }
 
 #[test]
-fn a_filter_can_put_packets_in_l_that_are_dropped_where_others_are_marked_or_never_picked() {
+fn a_filter_can_put_packets_in_l_that_are_dropped_where_others_are_marked_or_never_selected() {
     for (class, drops) in [("l4s", 4), ("llll", 0)] {
         let mut b = bench(linux(json!({"filter": [{"class": class, "size_max": "1000 B"}]})), 1);
         arrive(&mut b, 4, Time(MS), 700, Ecn::NotEct);

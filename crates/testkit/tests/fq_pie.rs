@@ -39,7 +39,7 @@ fn a_full_queue_refuses_whoever_arrives_and_drops_nothing_that_waits() {
 }
 
 #[test]
-fn a_flow_that_waits_long_is_picked_and_one_beside_it_that_does_not_is_spared() {
+fn a_flow_that_waits_long_is_selected_and_one_beside_it_that_does_not_is_spared() {
     // Two packets of each millisecond's five are of flow 2, which gets its half of four departures at once.
     let mut b = rig(&json!({"isolation": "exact"}), 3);
     for i in 0..4000u64 {

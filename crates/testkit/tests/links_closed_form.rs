@@ -148,8 +148,8 @@ fn stop_and_wait_with_errors_has_the_efficiency_of_the_textbook() {
     let (p, limit): (f64, i32) = (0.3, 3);
     let keys = json!({"hold": "acknowledged", "send_buffer": "1 packets", "error": p,
                       "arq": {"retransmissions": limit}});
-    let resent: f64 = (1..=limit).map(|k| p.powi(k)).sum();
-    let want = 576.0 * (1.0 - p.powi(limit + 1)) / (TX + 2.0 * DELAY + 0.7 * resent);
+    let retransmitted: f64 = (1..=limit).map(|k| p.powi(k)).sum();
+    let want = 576.0 * (1.0 - p.powi(limit + 1)) / (TX + 2.0 * DELAY + 0.7 * retransmitted);
     let got = saturated(5, keys, 40_000);
     assert!((got / want - 1.0).abs() < 0.01, "{got} {want}");
 }
@@ -174,8 +174,8 @@ fn a_fragmented_packet_pays_overhead_per_frame_and_is_lost_with_any_frame() {
     let want = 1.0 - (1.0 - p * p).powi(6);
     let got = b.drops_of(DropReason::LinkError) as f64 / n as f64;
     assert!((got - want).abs() < slack(want, n), "{got} {want}");
-    let resent = b.report().get("link_retransmitted_packets") / n as f64;
-    assert!((resent - 0.6).abs() < 0.02, "{resent} retransmissions per packet of six frames");
+    let retransmitted = b.report().get("link_retransmitted_packets") / n as f64;
+    assert!((retransmitted - 0.6).abs() < 0.02, "{retransmitted} retransmissions per packet of six frames");
 }
 
 #[test]

@@ -125,7 +125,7 @@ fn play(case: &Case, arrivals: &[(u64, u64)]) -> History {
         delivered: bench.deliveries.iter().map(|d| (d.at.0, d.seq)).collect(),
         dropped: drops(DropReason::QueueFull),
         lost: drops(DropReason::LinkError),
-        resent: bench.report().get("link_retransmitted_packets") as u64,
+        retransmitted: bench.report().get("link_retransmitted_packets") as u64,
     }
 }
 
@@ -162,7 +162,7 @@ fn seawind_case(case: &Case) -> History {
         let i = mine.iter().zip(theirs).position(|(a, b)| a != b).unwrap_or(mine.len().min(theirs.len()));
         assert_eq!(mine.get(i), theirs.get(i), "{} seed {}: {what} {i} (time, ordinal)", case.link, case.seed);
     }
-    assert_eq!(got.resent, want.resent, "{}", case.link);
+    assert_eq!(got.retransmitted, want.retransmitted, "{}", case.link);
     assert_eq!(got.delivered.len() + got.dropped.len() + got.lost.len(), 5_000);
     got
 }
@@ -188,7 +188,7 @@ fn the_error_free_link_delivers_exactly_like_an_event_by_event_simulation() {
             freed: Freed::AtEndOfTransmission,
             arq: None,
         });
-        assert_eq!((got.lost.len(), got.resent), (0, 0));
+        assert_eq!((got.lost.len(), got.retransmitted), (0, 0));
         drops += got.dropped.len();
     }
     assert!(drops > 1_000, "only {drops} drops: the traces never fill the queue");
@@ -240,7 +240,7 @@ fn links_with_retransmission_deliver_and_lose_exactly_like_the_pseudo_code() {
         ("1 packets", SendBuffer::Packets(1)),
         ("3000 B", SendBuffer::Bytes(3_000)),
     ];
-    let (mut lost, mut resent) = (0, 0);
+    let (mut lost, mut retransmitted) = (0, 0);
     for (i, (link, freed, reading)) in settings.into_iter().enumerate() {
         for (j, (text, buffer)) in buffers.into_iter().enumerate() {
             let mut link = link.clone();
@@ -259,10 +259,13 @@ fn links_with_retransmission_deliver_and_lose_exactly_like_the_pseudo_code() {
                 arq: Some(reading),
             });
             lost += got.lost.len();
-            resent += got.resent;
+            retransmitted += got.retransmitted;
         }
     }
-    assert!(lost > 1_000 && resent > 5_000, "{lost} losses and {resent} retransmissions are too few to tell");
+    assert!(
+        lost > 1_000 && retransmitted > 5_000,
+        "{lost} losses and {retransmitted} retransmissions are too few to tell"
+    );
 }
 
 #[test]

@@ -110,7 +110,7 @@ fn a_long_silence_costs_no_time() {
 }
 
 #[test]
-fn classic_and_scalable_packets_are_picked_with_the_square_and_with_twice_the_root() {
+fn classic_and_scalable_packets_are_selected_with_the_square_and_with_twice_the_root() {
     for decides in [Decides::Arrival, Decides::Departure] {
         let p = Pi2Params { decides, alpha: 0.0, beta: 5.0, ..Pi2Params::default() };
         let mut b = DiscBench::new(pi2::queue(p, Streams::new(3).named("pi2")));

@@ -57,11 +57,11 @@ fn a_packet_that_is_late_by_less_than_a_round_trip_costs_a_patient_sender_nothin
     let late = [(40, 0, Fate::Late(Dur::from_millis(40)))];
     let mut w = pair(params(Wait::Off), &late);
     w.run(END);
-    assert_eq!((w.resent(End::Left), w.left.conn.tx.stats().fast_recoveries), (vec![segment(40)], 1));
+    assert_eq!((w.retransmitted(End::Left), w.left.conn.tx.stats().fast_recoveries), (vec![segment(40)], 1));
     for wait in WAITS {
         let mut w = pair(params(wait), &late);
         w.run(END);
-        assert_eq!((w.resent(End::Left), w.left.conn.tx.stats().fast_recoveries), (vec![], 0), "{wait:?}");
+        assert_eq!((w.retransmitted(End::Left), w.left.conn.tx.stats().fast_recoveries), (vec![], 0), "{wait:?}");
         assert!(w.is_done() && w.left.conn.tx.stats().timeouts == 0, "{wait:?}");
     }
 }
@@ -183,7 +183,7 @@ fn a_second_loss_in_the_window_costs_neither_a_wait_nor_a_reduction() {
     let mut w = pair(params(Wait::Timer), &[(40, 0, Fate::Lose), (44, 0, Fate::Lose)]);
     w.run(END);
     assert_eq!(w.left.conn.tx.stats().fast_recoveries, 1);
-    assert_eq!(w.resent(End::Left), vec![segment(40), segment(44)]);
+    assert_eq!(w.retransmitted(End::Left), vec![segment(40), segment(44)]);
     assert!(retransmitted_at(&w, 44).since(retransmitted_at(&w, 40)) <= RTT, "without another wait");
 }
 
@@ -193,7 +193,7 @@ fn where_the_threshold_is_raised_a_late_packet_is_no_loss_in_the_recovery_either
         let mut w = pair(params(wait), &[(40, 0, Fate::Lose), (60, 0, Fate::Late(Dur::from_millis(40)))]);
         w.run(END);
         let again: Vec<u64> = again.into_iter().map(segment).collect();
-        assert_eq!((w.resent(End::Left), w.left.conn.tx.stats().fast_recoveries), (again, 1), "{wait:?}");
+        assert_eq!((w.retransmitted(End::Left), w.left.conn.tx.stats().fast_recoveries), (again, 1), "{wait:?}");
     }
 }
 
@@ -205,7 +205,7 @@ fn a_receiver_that_delays_acks_changes_nothing() {
     });
     let mut w = pair(p, &[(41, 0, Fate::Late(Dur::from_millis(30)))]);
     w.run(END);
-    assert_eq!((w.resent(End::Left), w.left.conn.tx.stats().fast_recoveries), (vec![], 0));
+    assert_eq!((w.retransmitted(End::Left), w.left.conn.tx.stats().fast_recoveries), (vec![], 0));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn newreno_can_wait_too() {
     });
     let mut late = pair(p.clone(), &[(40, 0, Fate::Late(Dur::from_millis(40)))]);
     late.run(END);
-    assert_eq!((late.resent(End::Left), late.left.conn.tx.stats().fast_recoveries), (vec![], 0));
+    assert_eq!((late.retransmitted(End::Left), late.left.conn.tx.stats().fast_recoveries), (vec![], 0));
     let mut lost = pair(p, &[(40, 0, Fate::Lose)]);
     lost.run(END);
     assert!(retransmitted_at(&lost, 40).since(first_duplicate(&lost, 40)).0.abs_diff(RTT.0) <= 1_000_000);

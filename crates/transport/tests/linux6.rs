@@ -1,4 +1,4 @@
-//! The sender of Linux 6, step by step: when probes leave, what their ACKs cost, how a loss is paid out.
+//! The sender of Linux 6, step by step: when probes leave, what their ACKs cost, how a reduction is spread.
 
 use crosswind_base::packet::Ext;
 use crosswind_base::{Dur, EventKind, Packet, TcpFlags, Time};

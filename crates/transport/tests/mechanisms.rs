@@ -42,7 +42,7 @@ fn any_number_of_marks_in_one_window_costs_one_reduction_one_cwr_and_no_retransm
                 w.run(END);
                 let what = format!("{preset}: marks {first}..{}", first + count);
                 assert_eq!(w.left.conn.tx.stats().ecn_reductions, 1, "{what}");
-                assert_eq!(w.resent(End::Left), Vec::<u64>::new(), "{what}");
+                assert_eq!(w.retransmitted(End::Left), Vec::<u64>::new(), "{what}");
                 let data = w.log.iter().filter(|l| l.from == End::Left && l.packet.payload > 0);
                 let cwr: Vec<Time> = data.filter(|l| l.packet.flags.has(TcpFlags::CWR)).map(|l| l.at).collect();
                 assert_eq!(cwr.len(), 1, "{what}");
@@ -72,7 +72,7 @@ fn only_new_data_is_ecn_capable() {
     }
     w.forward.rules.push((Pick::Seq { seq: segment(5), copy: 1 }, Fate::Lose));
     w.run(END);
-    assert!(w.is_done() && w.resent(End::Left).len() >= 5);
+    assert!(w.is_done() && w.retransmitted(End::Left).len() >= 5);
     for l in &w.log {
         let new_data = l.packet.payload > 0 && !l.packet.meta.is_rexmit();
         assert_eq!(l.packet.ecn().is_capable(), new_data, "{:?}", l.packet);
@@ -96,12 +96,12 @@ fn a_delay_spike_costs_one_retransmission_with_frto_and_the_window_without() {
     // Every segment is acknowledged by itself: with delayed ACKs the second one covers the whole flight of four.
     let with = make("enhanced-linux-2.4").with(|p| p.receiver.delayed_ack = Dur::ZERO);
     let w = spike(&with);
-    assert_eq!(w.resent(End::Left), [segment(0)]);
+    assert_eq!(w.retransmitted(End::Left), [segment(0)]);
     assert_eq!((w.left.conn.tx.stats().spurious_detected, w.left.conn.tx.stats().timeouts), (1, 1));
     assert_eq!(w.left.conn.tx.stats().spurious_timeouts, 1, "the observer agrees");
     assert_eq!(w.left.conn.tx.stats().avoidable_timeouts, 1, "a longer timer would have avoided it");
     let w = spike(&with.with(|p| p.undo.frto = Frto::Off));
-    assert_eq!(w.resent(End::Left), [segment(0), segment(1), segment(2), segment(3)]);
+    assert_eq!(w.retransmitted(End::Left), [segment(0), segment(1), segment(2), segment(3)]);
     assert_eq!(w.left.conn.tx.stats().spurious_timeouts, 1);
 }
 
@@ -170,7 +170,7 @@ fn a_genuine_timeout_is_never_judged_spurious() {
             assert_eq!(w.left.conn.tx.stats().spurious_timeouts, 0, "{frto:?}, {lost} lost");
             assert_eq!(w.left.conn.tx.stats().avoidable_timeouts, 0, "{frto:?}, {lost} lost");
             assert_eq!(w.left.conn.tx.stats().timeouts, 1, "{frto:?}, {lost} lost");
-            assert_eq!(w.resent(End::Left), (0..lost).map(segment).collect::<Vec<_>>(), "{frto:?}");
+            assert_eq!(w.retransmitted(End::Left), (0..lost).map(segment).collect::<Vec<_>>(), "{frto:?}");
         }
     }
 }

@@ -11,7 +11,7 @@ const MSS: u64 = 1000;
 #[derive(Clone, Copy)]
 struct Segment {
     sacked: bool,
-    resent: bool,
+    retransmitted: bool,
 }
 
 /// The sender's variables, in segments.
@@ -30,12 +30,12 @@ impl Plain {
         self.una + self.window.len() as u64
     }
     fn awnd(&self) -> u64 {
-        let retran_data = self.window.iter().filter(|s| s.resent && !s.sacked).count() as u64;
+        let retran_data = self.window.iter().filter(|s| s.retransmitted && !s.sacked).count() as u64;
         self.nxt() - self.fack() + retran_data
     }
     fn next_hole(&self) -> Option<u64> {
         let below = (self.fack() - self.una) as usize;
-        self.window[..below].iter().position(|s| !s.sacked && !s.resent).map(|i| self.una + i as u64)
+        self.window[..below].iter().position(|s| !s.sacked && !s.retransmitted).map(|i| self.una + i as u64)
     }
     fn ack(&mut self, una: u64) {
         self.window.drain(..(una - self.una) as usize);
@@ -84,7 +84,7 @@ fn episode(seed: u64) -> u32 {
             0..=2 if plain.window.len() < 40 => {
                 for _ in 0..=r.below(6) {
                     board.push(byte(plain.nxt()), MSS as u32, Time(step));
-                    plain.window.push(Segment { sacked: false, resent: false });
+                    plain.window.push(Segment { sacked: false, retransmitted: false });
                 }
             }
             3..=6 if plain.window.len() > 1 => {
@@ -113,7 +113,7 @@ fn episode(seed: u64) -> u32 {
                 assert_eq!(board.next_lost().map(|s| s.start), plain.next_hole().map(byte), "{what}: next");
                 if let Some(h) = plain.next_hole() {
                     board.retransmit(byte(h), Time(step));
-                    plain.window[(h - plain.una) as usize].resent = true;
+                    plain.window[(h - plain.una) as usize].retransmitted = true;
                 }
             }
             _ => {}

@@ -96,7 +96,7 @@ fn episode(seed: u64) -> (usize, usize) {
     let mut r = Streams::new(seed).named("newreno-sack");
     let on_partial = 1 + (seed % 2) as u32;
     let p = params(on_partial).recovery;
-    let (mut ours, mut board) = (PipeSack::newreno(&p.newreno, p.dupack_guard), Scoreboard::default());
+    let (mut ours, mut board) = (PipeSack::newreno(&p.newreno, p.dupacks_after_timeout), Scoreboard::default());
     let n = 12 + r.below(30);
     (0..n).for_each(|i| board.push(byte(i), MSS as u32, Time(i)));
     let mut arrived = BTreeSet::new();

@@ -15,7 +15,7 @@ struct Segment {
     start: u64,
     end: u64,
     sacked: bool,
-    resent: bool,
+    retransmitted: bool,
     /// Held lost by a timeout.
     timed_out: bool,
 }
@@ -45,7 +45,7 @@ impl Plain {
             if !self.is_lost(s) {
                 pipe += len;
             }
-            if s.resent {
+            if s.retransmitted {
                 pipe += len;
             }
         }
@@ -55,11 +55,11 @@ impl Plain {
         self.window.iter().filter(|s| s.sacked).map(|s| s.end).max().unwrap_or(0)
     }
     fn rule_1(&self) -> Option<u64> {
-        self.window.iter().find(|s| !s.sacked && !s.resent && self.is_lost(s)).map(|s| s.start)
+        self.window.iter().find(|s| !s.sacked && !s.retransmitted && self.is_lost(s)).map(|s| s.start)
     }
     fn rule_3(&self) -> Option<u64> {
         let high = self.highest_sacked();
-        self.window.iter().find(|s| !s.sacked && !s.resent && !self.is_lost(s) && s.end <= high).map(|s| s.start)
+        self.window.iter().find(|s| !s.sacked && !s.retransmitted && !self.is_lost(s) && s.end <= high).map(|s| s.start)
     }
     fn get(&mut self, start: u64) -> &mut Segment {
         self.window.iter_mut().find(|s| s.start == start).expect("a segment of the window")
@@ -80,7 +80,7 @@ impl Both {
     fn push(&mut self, len: u64) {
         let (start, end) = (self.nxt, self.nxt + len);
         self.ours.push(start, len as u32, Time(start));
-        self.plain.window.push(Segment { start, end, sacked: false, resent: false, timed_out: false });
+        self.plain.window.push(Segment { start, end, sacked: false, retransmitted: false, timed_out: false });
         self.nxt = end;
     }
     fn ack(&mut self, ack: u64) {
@@ -100,13 +100,13 @@ impl Both {
     }
     fn retransmit(&mut self, start: u64) {
         self.ours.retransmit(start, Time(start));
-        self.plain.get(start).resent = true;
+        self.plain.get(start).retransmitted = true;
     }
     fn timeout(&mut self, keep: SackAfterTimeout) {
         self.ours.mark_all_lost(keep, u64::MAX);
         for s in &mut self.plain.window {
             s.sacked &= keep == SackAfterTimeout::Keep;
-            (s.timed_out, s.resent) = (!s.sacked, false);
+            (s.timed_out, s.retransmitted) = (!s.sacked, false);
         }
     }
     fn compare(&mut self, what: &str) {
@@ -234,22 +234,22 @@ fn a_window_of_a_hundred_thousand_segments_with_every_other_one_lost_is_repaired
     let mut b = Scoreboard::default();
     let start = |i: u64| 1 + i * MSS;
     (0..N).for_each(|i| b.push(start(i), MSS as u32, Time(i)));
-    let mut resent = 0;
+    let mut retransmitted = 0;
     for i in (1..N).step_by(2) {
         b.sack((start(i), start(i + 1)), 0, &mut false);
         b.mark_lost_by_sack(DUPTHRESH, MSS);
         while let Some(s) = b.next_lost() {
             b.retransmit(s.start, Time(N + i));
-            resent += 1;
+            retransmitted += 1;
         }
     }
     // The last two holes have fewer than three SACKed segments above them.
-    assert_eq!(resent, N / 2 - 2);
+    assert_eq!(retransmitted, N / 2 - 2);
     while let Some(s) = b.next_suspect() {
         b.retransmit(s.start, Time(2 * N));
-        resent += 1;
+        retransmitted += 1;
     }
-    assert_eq!(resent, N / 2);
+    assert_eq!(retransmitted, N / 2);
     b.audit(1, start(N)).expect("the counters agree");
     for i in 0..N / 2 {
         b.ack_to(start(2 * i + 2), 0);

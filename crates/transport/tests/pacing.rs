@@ -1,4 +1,4 @@
-//! Pacing with both ends at work: what is sent again is spaced as what is new.
+//! Pacing with both ends at work: what is retransmitted is spaced as what is new.
 //!
 //! Segments of 1000 bytes, a round trip of 100 ms, a program's limit of a segment each millisecond.
 
@@ -36,7 +36,7 @@ fn departures(limit: Option<BitRate>) -> Vec<(Time, bool)> {
 fn retransmissions_are_paced_like_new_data() {
     let sent = departures(Some(BitRate(8 * MSS * 1000)));
     let again: Vec<Time> = sent.iter().filter(|s| s.1).map(|s| s.0).collect();
-    assert!(again.len() as u64 >= LOST.end - LOST.start, "{} were sent again", again.len());
+    assert!(again.len() as u64 >= LOST.end - LOST.start, "{} were retransmitted", again.len());
     // The first of a recovery leaves at once; one that is late gives half a gap back.
     let gaps: Vec<Dur> = again.windows(2).map(|w| w[1].since(w[0])).collect();
     assert!(gaps[1..].iter().all(|g| g.0 >= GAP.0 / 2), "{gaps:?}");

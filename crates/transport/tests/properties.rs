@@ -117,9 +117,9 @@ fn check_host(h: &Host, peer: &Host, what: &str) {
 /// answers a partial ACK or follows a timeout is free, and so is the one segment of a tail loss probe, and in Linux 2.4 the last one.
 fn check_flight(before: (u64, u64), h: &Host, what: &str) {
     let p = h.conn.params();
-    let (resent, nxt) = before;
+    let (retransmitted, nxt) = before;
     let Some(tx) = h.conn.tx.get() else { return };
-    if tx.nxt == nxt && tx.stats.retransmitted_segments <= resent + 1 {
+    if tx.nxt == nxt && tx.stats.retransmitted_segments <= retransmitted + 1 {
         return;
     }
     // A FIN takes a number and no room.
@@ -222,7 +222,7 @@ fn without_loss_nothing_is_sent_twice() {
         for ms in [1, 30, 150] {
             let mut w = Pair::new(p.clone(), 90_000, Dur::from_millis(ms), 1);
             w.run(Time::from_secs_f64(300.0));
-            assert_eq!(w.resent(End::Left), Vec::<u64>::new(), "{name} at {ms} ms");
+            assert_eq!(w.retransmitted(End::Left), Vec::<u64>::new(), "{name} at {ms} ms");
             assert_eq!(w.right.conn.rx.delivered(), 90_000, "{name}");
             assert_eq!(w.left.conn.tx.stats().timeouts, 0, "{name} at {ms} ms");
         }
@@ -245,7 +245,7 @@ fn one_lost_segment_costs_one_retransmission_and_no_timeout() {
         use crosswind_testkit::tcp::pair::{Fate, Pick};
         w.forward.rules.push((Pick::Seq { seq, copy: 0 }, Fate::Lose));
         w.run(Time::from_secs_f64(300.0));
-        assert_eq!(w.resent(End::Left), [seq], "{name}");
+        assert_eq!(w.retransmitted(End::Left), [seq], "{name}");
         assert_eq!(w.left.conn.tx.stats().timeouts, 0, "{name}");
         assert_eq!(w.left.conn.tx.stats().fast_recoveries, 1, "{name}");
     }

@@ -127,7 +127,7 @@ def _shown(rows: list[dict[str, Any]]) -> Table:
         "dropped",
         "lost",
         "marked",
-        "sent again",
+        "retransmitted",
         "timeouts",
         "late ms (p99)",
     ]

@@ -282,6 +282,7 @@ def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_n
         "marks_packets": marks,
         **quantiles("rtt", s.get("rtts", [])),
         **quantiles("delay", s.get("delays", [])),
+        **{f"queue_delay_{k}_ns": v for k, v in result["view"]["queue_delays_ns"][f["flow"]].items()},
     }
     if is_tcp(f):
         row |= {

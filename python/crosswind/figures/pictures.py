@@ -387,7 +387,7 @@ def _published(times: Mapping[str, float]) -> list[Vertical]:
 
 
 def time_sequence(name: str, caption: str, events: pl.DataFrame, printed: Mapping[str, float] = {}) -> Picture:
-    """Time-sequence graph of one flow: segments sent and resent, the ACK line, drops, losses, marks, timeouts.
+    """Time-sequence graph of one flow: segments sent and retransmitted, the ACK line, drops, losses, marks, timeouts.
 
     `printed`: what -> published time in seconds, a line over the whole height.
     """

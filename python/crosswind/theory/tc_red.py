@@ -40,7 +40,7 @@ class Effective:
     damping: list[int] = field(repr=False)
 
     def probability(self, average: float) -> float:
-        """Probability of being picked at an average queue, before it is spread over the packets between two picks."""
+        """Probability of being selected at an average queue, before it is spread over the packets between two picks."""
         if average < self.red.min:
             return 0.0
         if average >= self.red.max:
@@ -133,7 +133,7 @@ def _curve_table(e: Effective) -> Table:
         nominal = e.red.probability * (average - e.red.min) / (e.red.max - e.red.min) if p < 1 else 1.0
         rows.append([f"{average:.0f}", f"{average / e.red.avpkt:.1f}", f"{p:.4f}", f"{nominal:.4f}", gap])
     heads = ["average, B", "packets", "p_b", "p_b as written", "mean gap, packets"]
-    note = "Gaps between picks are uniform on 1 to 1/p_b; from max on every packet is picked."
+    note = "Gaps between selected packets are uniform on 1 to 1/p_b; from max on every packet is selected."
     if e.red.limit < e.red.max:
         never = "RED never picks any" if e.red.limit < e.red.min else "the average can hardly come to max"
         note += f" The limit of {e.red.limit} B drops packets before that: {never}."

@@ -70,7 +70,7 @@ pub struct History {
     pub dropped: Vec<(u64, u64)>,
     pub lost: Vec<(u64, u64)>,
     /// Retransmissions on the link.
-    pub resent: u64,
+    pub retransmitted: u64,
 }
 
 /// What was sent and has not been released.
@@ -166,7 +166,7 @@ impl Seawind<'_> {
                         is_lost = true;
                         break;
                     }
-                    s.history.resent += 1;
+                    s.history.retransmitted += 1;
                 } else {
                     break;
                 }

@@ -321,7 +321,7 @@ impl Pair {
     }
 
     /// First bytes of retransmitted data segments, in order.
-    pub fn resent(&self, from: End) -> Vec<u64> {
+    pub fn retransmitted(&self, from: End) -> Vec<u64> {
         self.data(from).filter(|d| d.2).map(|d| d.1).collect()
     }
 }

@@ -21,7 +21,7 @@
 //! +0    icmp 1 576                  a router says that the packet with this first byte is too large, and what fits
 //! tolerance 0.004                   how far from its time a segment may leave, in seconds; 1 microsecond if nothing is said
 //! +0    expect cwnd 2000            also ssthresh una nxt in_flight rto srtt rttvar timer state phase timeouts spurious genuine
-//!                                   recoveries reductions resent delivered segments shared mss unread probes refused; states also by the names of RFC 9293
+//!                                   recoveries reductions retransmitted delivered segments shared mss unread probes refused; states also by the names of RFC 9293
 //! ```
 //!
 //! Flags: `S` SYN, `F` FIN, `R` RST, `.` ACK, `E` ECE, `W` CWR, `A` AE; `ace 5` sets the last three from a number. `accecn1 e1b,ceb,e0b` and
@@ -271,7 +271,7 @@ impl Player {
             "undone" => s.undone_recoveries.to_string(),
             "recoveries" => s.fast_recoveries.to_string(),
             "reductions" => s.ecn_reductions.to_string(),
-            "resent" => s.retransmitted_segments.to_string(),
+            "retransmitted" => s.retransmitted_segments.to_string(),
             "segments" => s.segments.to_string(),
             "ce" => counted(|k| k.marked()),
             "ce_bytes" => counted(|k| k.bytes()[0]),

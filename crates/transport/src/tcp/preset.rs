@@ -146,7 +146,7 @@ fn rfc() -> TcpParams {
             detection: Detection::Sack, dupthresh: 3, dcr: DcrParams::default(), tail_probe: TailProbe::Off,
             limited_transmit: Switch::On, sack_after_timeout: SackAfterTimeout::Clear,
             timeout_in_recovery: TimeoutInRecovery::Reduce, retransmit_overdue: Switch::Off,
-            dupack_guard: DuplicatesRule::Bugfix, newreno: NewRenoParams::default(),
+            dupacks_after_timeout: DuplicatesRule::Bugfix, newreno: NewRenoParams::default(),
         },
         timers: TimerParams {
             rto: RtoProfile::Rfc6298, rto_initial: Dur::from_secs(1), rto_min: Dur::from_secs(1),
@@ -501,6 +501,7 @@ pub fn preset(name: &str) -> Option<TcpParams> {
 
 /// Former names of keys, which stay valid, and the present ones. Nothing else knows the former.
 pub const FORMER_KEYS: &[(&str, &str)] = &[
+    ("dupack_guard", "dupacks_after_timeout"),
     ("frto_peer_resends", "frto_peer_retransmissions"),
     ("resend_overdue", "retransmit_overdue"),
     ("restart_timer_on_resend", "restart_timer_on_retransmission"),
@@ -538,6 +539,7 @@ mod tests {
     #[test]
     fn former_names_of_keys_are_read_as_the_present_ones() {
         let on = [
+            ("dupacks_after_timeout", json!("no-bugfix")),
             ("frto_peer_retransmissions", json!("count-as-duplicate")),
             ("retransmit_overdue", json!("on")),
             ("restart_timer_on_retransmission", json!("on")),

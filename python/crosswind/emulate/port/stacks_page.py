@@ -14,7 +14,7 @@ from crosswind.table import Table
 INTRODUCTION = (
     "One transfer, twice, both in virtual time: in the QUIC stack with the law in the place of its own controller, and "
     "in Crosswind's TCP with the same law. Rate, delay and queue are the same; loss detection, acknowledgements and "
-    "pacing are each sender's own, and how a reduction is paid out."
+    "pacing are each sender's own, and how a reduction is spread over a recovery."
 )
 
 

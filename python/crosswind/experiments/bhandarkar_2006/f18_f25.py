@@ -154,9 +154,9 @@ def delivered(own: pl.DataFrame) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Sequence number and delivery time (`ms`) of packets sent once and of packets retransmitted, in one repetition."""
     sent = own.filter(pl.col("kind") == "send").group_by("seq").agg(pl.col("time_ns").min().alias("sent"))
     got = own.filter(pl.col("kind") == "receive").group_by("seq").agg(pl.col("time_ns").min().alias("got"))
-    resent = own.filter(pl.col("kind") == "retransmit").select("seq").unique()
+    again = own.filter(pl.col("kind") == "retransmit").select("seq").unique()
     took = sent.join(got, on="seq").with_columns(ms=(pl.col("got") - pl.col("sent")) / 1e6).sort("seq")
-    return took.join(resent, on="seq", how="anti"), took.join(resent, on="seq", how="semi")
+    return took.join(again, on="seq", how="anti"), took.join(again, on="seq", how="semi")
 
 
 def deliveries(r: Results, workload: str, kind: str) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:

@@ -18,9 +18,9 @@ from crosswind.reproduce import Scenario
 
 RULES: dict[str, dict[str, Any]] = {
     "bugfix": {},
-    "no bugfix": {"dupack_guard": "no-bugfix"},
-    "ACK heuristic": {"dupack_guard": "ack-heuristic"},
-    "timestamp heuristic": {"dupack_guard": "timestamp-heuristic", **STAMPS},
+    "no bugfix": {"dupacks_after_timeout": "no-bugfix"},
+    "ACK heuristic": {"dupacks_after_timeout": "ack-heuristic"},
+    "timestamp heuristic": {"dupacks_after_timeout": "timestamp-heuristic", **STAMPS},
 }
 
 

@@ -24,9 +24,9 @@ RATES_kbps = (200, 400, 800, 1600, 3200)
 DURATION_s = 8.0
 RULES: dict[str, dict[str, Any]] = {
     "bugfix": {},
-    "no bugfix": {"dupack_guard": "no-bugfix"},
-    "ACK heuristic": {"dupack_guard": "ack-heuristic"},
-    "timestamp heuristic": {"dupack_guard": "timestamp-heuristic", **STAMPS, **RFC1323},
+    "no bugfix": {"dupacks_after_timeout": "no-bugfix"},
+    "ACK heuristic": {"dupacks_after_timeout": "ack-heuristic"},
+    "timestamp heuristic": {"dupacks_after_timeout": "timestamp-heuristic", **STAMPS, **RFC1323},
 }
 HEURISTICS = ("ACK heuristic", "timestamp heuristic")
 UNIFORM = (0.005, 0.02, 0.05)

@@ -30,7 +30,7 @@ def transfers(runs: Runs) -> Tables:
         pl.col("spurious_episodes").alias("spurious"),
         pl.col("genuine_episodes").alias("genuine"),
         pl.col("timeouts").alias("expiries"),
-        pl.col("retransmitted_packets").alias("resent"),
+        pl.col("retransmitted_packets").alias("retransmitted"),
         pl.col("unnecessary_retransmissions_packets").alias("needless"),
         pl.col("drops_packets").alias("drops"),
         pl.col("goodput_bps"),

@@ -245,10 +245,10 @@ def _echo_where(r: Results, due: Literal["owed", "not owed"]) -> Estimate:
 
 
 def _retransmissions_with_ect(r: Results) -> Estimate:
-    resent, sent = events(r, "ecn with losses", "retransmit"), events(r, "ecn with losses", "send")
-    if not resent.height or not _ecn_field(sent).any():
+    again, sent = events(r, "ecn with losses", "retransmit"), events(r, "ecn with losses", "send")
+    if not again.height or not _ecn_field(sent).any():
         raise MissingDataError("no retransmissions, or nothing ECN-capable")
-    return stats.exact(float((_ecn_field(resent) > 0).sum()), resent.height)
+    return stats.exact(float((_ecn_field(again) > 0).sum()), again.height)
 
 
 SPURIOUS = "spurious, F-RTO, IW 4"

@@ -33,16 +33,16 @@ def trace(backlog: Any, times_ns: Any = None, **changes: Any) -> tuple[Any, Any]
     return tc_red.drive(law | {"w_q": testbed.weight(testbed.RedSet())} | changes, backlog, times)
 
 
-def _picked_at(average: float, arrivals: int) -> Any:
-    """Which arrivals are picked once the average has settled."""
+def _selected_at(average: float, arrivals: int) -> Any:
+    """Which arrivals are selected once the average has settled."""
     _, verdict = trace(np.full(SETTLE + arrivals, round(average)), **LAW)
     return verdict[SETTLE:] > 0
 
 
 @cache
 def picks(p_b: float, arrivals: int = ARRIVALS) -> Any:
-    """Positions of the packets picked while the average stays where the probability is `p_b`."""
-    return np.flatnonzero(_picked_at(MIN_TH + p_b / MAX_P * (MAX_TH - MIN_TH), arrivals))
+    """Positions of the packets selected while the average stays where the probability is `p_b`."""
+    return np.flatnonzero(_selected_at(MIN_TH + p_b / MAX_P * (MAX_TH - MIN_TH), arrivals))
 
 
 @cache
@@ -51,9 +51,9 @@ def geometric(p: float, arrivals: int = ARRIVALS) -> Any:
     return np.flatnonzero(np.random.default_rng(1).random(arrivals) < p)
 
 
-def share_picked(average: float, arrivals: int = 20_000) -> float:
-    """The share of arrivals that is picked at a constant average."""
-    return float(_picked_at(average, arrivals).mean())
+def share_selected(average: float, arrivals: int = 20_000) -> float:
+    """The share of arrivals that is selected at a constant average."""
+    return float(_selected_at(average, arrivals).mean())
 
 
 def variation(positions: Any) -> float:
@@ -81,7 +81,7 @@ def kept(idle_s: float, clock: str, damping: str = "fixed") -> float:
 
 @figures.styled
 def spacing(name: str = "fig-3-4") -> Picture:
-    """Figure 3-4: where packets are picked, uniform against geometric."""
+    """Figure 3-4: where packets are selected, uniform against geometric."""
     fig, axes = plt.subplots(2, 1, sharex=True, figsize=(4.9, 2.2))
     rows = (
         (f"with the count (p_b = {UNIFORM_P})", picks(UNIFORM_P)),
@@ -127,14 +127,14 @@ def curve() -> Picture:
     ax.plot(x / 1000, 2 * p / (1 + p), color=PALETTE[0], label="with the count: $2p_b/(1+p_b)$")
     at = np.arange(3000, MAX_TH, 1500)
     ax.plot(
-        at / 1000, [share_picked(float(a)) for a in at], linestyle="", marker="o", color=PALETTE[2], label="measured"
+        at / 1000, [share_selected(float(a)) for a in at], linestyle="", marker="o", color=PALETTE[2], label="measured"
     )
     ax.plot([MAX_TH / 1000] * 2, [MAX_P, 0.25], color=INK, linewidth=1.0, label="_jump")
     ax.annotate("1", (MAX_TH / 1000, 0.25), xytext=(4, -8), textcoords="offset points")
     ax.set_ylim(0, 0.25)
     ax.set_xlim(0, 1.1 * MAX_TH / 1000)
     ax.set_xlabel("average queue (kB)")
-    ax.set_ylabel("share of arrivals picked")
+    ax.set_ylabel("share of arrivals selected")
     fig.legend(loc="outside upper center", ncols=3)
     caption = f"RED with thresholds of {MIN_TH} and {MAX_TH} B and max_p {MAX_P}: drop probability against the average."
     return Picture("red-probability", caption, f"{caption} It rises from 0 and jumps to 1 at the upper threshold.", fig)

@@ -117,7 +117,7 @@ def _stale(_: Results) -> float:
 
 def _almost_full(_: Results) -> Estimate:
     n = 100_000
-    return stats.exact(marks.share_picked(marks.MAX_TH - 1, n), n)
+    return stats.exact(marks.share_selected(marks.MAX_TH - 1, n), n)
 
 
 # ---- TCP and the stream ----------------------------------------------------------------------------------------------
@@ -176,9 +176,9 @@ def _column(r: Results, c: str, column: str, flow: str = ONE) -> float:
 
 def _backoff(r: Results) -> float:
     """The second wait for one segment that is retransmitted by the timer twice, over the first."""
-    resent, fired = (_sent(r, LATE, k).filter(pl.col("seq") > 0) for k in ("retransmit", "timeout"))
+    again, fired = (_sent(r, LATE, k).filter(pl.col("seq") > 0) for k in ("retransmit", "timeout"))
     last = fired["seq"][-1]
-    at = sorted({*resent.filter(pl.col("seq") == last)["time_ns"], *fired.filter(pl.col("seq") == last)["time_ns"]})
+    at = sorted({*again.filter(pl.col("seq") == last)["time_ns"], *fired.filter(pl.col("seq") == last)["time_ns"]})
     needed(len(at) >= 3, f"{len(at)} transmissions of the last segment")
     return (at[-1] - at[-2]) / (at[-2] - at[-3])
 

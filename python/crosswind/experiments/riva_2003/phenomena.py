@@ -58,9 +58,9 @@ def _tell_probability(_: Scene) -> dict[str, float]:
     p = float(marks.probability(INSIDE))
     return {
         "p": 100 * p,
-        "inside": 100 * marks.share_picked(INSIDE),
+        "inside": 100 * marks.share_selected(INSIDE),
         "expected": 100 * 2 * p / (1 + p),
-        "almost": 1 / marks.share_picked(ALMOST),
+        "almost": 1 / marks.share_selected(ALMOST),
     }
 
 

@@ -89,7 +89,7 @@ pub struct LinuxParams {
     pub max_th: Size,
     /// Weight of one arrival in the average; rounded to a power of two.
     pub w_q: f64,
-    /// Burst in packets that shall pass unpicked; replaces `w_q` by the weight that `tc` derives from it.
+    /// Burst in packets that shall pass unselected; replaces `w_q` by the weight that `tc` derives from it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub burst: Option<u32>,
     /// The weight as 2^-w_log; replaces `w_q` and `burst`.

@@ -50,7 +50,7 @@ fn duplicates_release_segments_before_a_recovery_as_each_variant_does() {
     // From the third on they release nothing in ns-2, which does not heed the recovery point here: one segment is held lost.
     for (rules, gone, burst) in [(NS2_NEWRENO, [1, 2, 1, 1], [0, 0, 2, 2]), (NEWRENO, [1, 2, 2, 2], [0; 4])] {
         let (mut detector, mut board) = (
-            NewReno::new(rules, &p.recovery.newreno, p.recovery.dupack_guard, p.connection.timestamp_tick),
+            NewReno::new(rules, &p.recovery.newreno, p.recovery.dupacks_after_timeout, p.connection.timestamp_tick),
             Scoreboard::default(),
         );
         (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
@@ -106,7 +106,7 @@ fn fack_is_quiet_between_duplicates() {
 #[test]
 fn a_report_that_grows_to_both_sides_is_a_duplicate_for_sack1() {
     let p = preset("ns2-sack1").expect("a preset");
-    let (mut sack, mut board) = (PipeSack::new(p.recovery.dupack_guard), Scoreboard::default());
+    let (mut sack, mut board) = (PipeSack::new(p.recovery.dupacks_after_timeout), Scoreboard::default());
     (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
     let v = view(8001, Phase::Open);
     // The ACKs between the first and the second were lost.
@@ -175,7 +175,7 @@ fn a_probe_repairs_when_what_followed_it_is_acknowledged_and_no_byte_came_twice(
 fn duplicates_before_a_recovery_of_pipe_sack_release_a_segment_each_below_the_threshold() {
     let p = preset("ns2-sack1").expect("a preset");
     for (limited_transmit, gone) in [(true, [1, 2, 0]), (false, [0, 0, 0])] {
-        let (mut sack, mut board) = (PipeSack::new(p.recovery.dupack_guard), Scoreboard::default());
+        let (mut sack, mut board) = (PipeSack::new(p.recovery.dupacks_after_timeout), Scoreboard::default());
         (1..9).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
         // Below the recovery point the third finds no loss.
         let v = View { una: 1001, recovery_point: 20_000, limited_transmit, ..view(9001, Phase::Open) };
@@ -200,7 +200,7 @@ fn a_partial_ack_deflates_by_what_it_acknowledges_less_one_segment() {
     for (dups, acked, left, off) in [(5, 2, 4, 0), (3, 2, 2, 0), (2, 2, 1, 0), (1, 3, 1, 2), (4, 1, 4, 0)] {
         for (rules, off) in [(NEWRENO, 0), (NS2_NEWRENO, off)] {
             let (mut detector, mut board) = (
-                NewReno::new(rules, &p.recovery.newreno, p.recovery.dupack_guard, p.connection.timestamp_tick),
+                NewReno::new(rules, &p.recovery.newreno, p.recovery.dupacks_after_timeout, p.connection.timestamp_tick),
                 Scoreboard::default(),
             );
             (0..8).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));
@@ -230,7 +230,7 @@ fn the_ack_of_all_that_was_out_ends_a_recovery_and_that_of_one_byte_less_does_no
         (RENO, 1001, Verdict::Recovered),
     ] {
         let (mut detector, mut board) = (
-            NewReno::new(rules, &p.recovery.newreno, p.recovery.dupack_guard, p.connection.timestamp_tick),
+            NewReno::new(rules, &p.recovery.newreno, p.recovery.dupacks_after_timeout, p.connection.timestamp_tick),
             Scoreboard::default(),
         );
         (0..9).for_each(|i| board.push(1 + MSS * i, MSS as u32, Time(0)));

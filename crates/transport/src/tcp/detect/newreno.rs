@@ -13,7 +13,7 @@
 //! |---|---|---|---|
 //! | `dupthresh` | segments | 3 | rfc5681 section 3.2 |
 //! | `limited_transmit` | - | `on` | rfc3042 |
-//! | `dupack_guard` | - | `bugfix` | rfc2582 section 5; the heuristics: gurtov-2004 section 4.5, rfc6582 section 4 |
+//! | `dupacks_after_timeout` | - | `bugfix` | rfc2582 section 5; the heuristics: gurtov-2004 section 4.5, rfc6582 section 4 |
 //! | `newreno.heuristic_segments` | segments | 3 | gurtov-2004 section 4.5 and ns-2; rfc6582 section 4.1: 4 |
 //! | `newreno.heuristic_window` | - | `on` | gurtov-2004 section 4.5; ns-2: `off` |
 //! | `newreno.patience` | - | `impatient` | rfc6582 section 4; ns-2 `newreno_changes1_` |

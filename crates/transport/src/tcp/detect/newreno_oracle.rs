@@ -50,7 +50,7 @@ impl Plain {
 }
 
 fn params(rule: DuplicatesRule) -> TcpParams {
-    preset("ns2-newreno").expect("a preset").with(|p| p.recovery.dupack_guard = rule)
+    preset("ns2-newreno").expect("a preset").with(|p| p.recovery.dupacks_after_timeout = rule)
 }
 
 const RULES: [DuplicatesRule; 4] = [
@@ -67,8 +67,12 @@ fn every_third_duplicate_means_what_it_does_in_the_pseudo_code() {
         let mut r = Streams::new(seed).named("heuristics");
         let which = seed as usize % 4;
         let p = params(RULES[which]);
-        let mut ours =
-            NewReno::new(NS2_NEWRENO, &p.recovery.newreno, p.recovery.dupack_guard, p.connection.timestamp_tick);
+        let mut ours = NewReno::new(
+            NS2_NEWRENO,
+            &p.recovery.newreno,
+            p.recovery.dupacks_after_timeout,
+            p.connection.timestamp_tick,
+        );
         let n = 30 + r.below(20);
         // Segment i was sent at tss[i] milliseconds; some twice.
         let tss: Vec<u64> = (0..=n).map(|_| r.below(6)).collect();
@@ -136,7 +140,7 @@ fn without_the_guard_a_segment_that_was_sent_again_may_be_found_lost_once_more()
     for (rule, found) in [(DuplicatesRule::NoBugfix, true), (DuplicatesRule::Bugfix, false)] {
         let p = params(rule);
         let mut ours =
-            NewReno::new(NS2_RENO, &p.recovery.newreno, p.recovery.dupack_guard, p.connection.timestamp_tick);
+            NewReno::new(NS2_RENO, &p.recovery.newreno, p.recovery.dupacks_after_timeout, p.connection.timestamp_tick);
         let mut board = Scoreboard::default();
         (0..8).for_each(|i| board.push(1 + i * MSS, MSS as u32, Time::ZERO));
         // A timeout has sent it again, and a recovery since has left the phase open.

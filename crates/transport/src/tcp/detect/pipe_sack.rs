@@ -12,7 +12,7 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `dupthresh` | segments | 3 | ns-2 `numdupacks_` |
-//! | `dupack_guard` | - | `bugfix` | ns-2 `bugFix_`; `no-bugfix` finds losses below the recovery point |
+//! | `dupacks_after_timeout` | - | `bugfix` | ns-2 `bugFix_`; `no-bugfix` finds losses below the recovery point |
 //! | `newreno.partial_segments` | segments | 1 | gurtov-2004 section 4.3.1, "at least one"; ns-2 `partial_ack_`: 2 |
 //!
 //! **Deviations**: 1. Counts in segments of one `mss`, like the original: a flow must send full segments. 2. ns-2's
@@ -38,7 +38,7 @@ pub struct PipeSack {
     /// Segments held to be in the network during recovery; may fall below zero.
     pipe: i64,
     recovering: bool,
-    /// `dupack_guard = "no-bugfix"`: a loss may be found below the recovery point.
+    /// `dupacks_after_timeout = "no-bugfix"`: a loss may be found below the recovery point.
     ignores_recovery_point: bool,
     /// Duplicates are ignored between a timeout and the next new ACK.
     after_timeout: bool,

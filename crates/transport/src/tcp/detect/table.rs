@@ -41,7 +41,7 @@ pub struct RecoveryParams {
     /// Whether the next ACK holds lost what left longer ago than the timeout (Linux 2.4): in a recovery, or to begin one.
     pub retransmit_overdue: Switch,
     /// What duplicate ACKs mean after a timeout, without SACK.
-    pub dupack_guard: DuplicatesRule,
+    pub dupacks_after_timeout: DuplicatesRule,
     /// NewReno after a timeout and on partial ACKs.
     #[serde(default)]
     pub newreno: NewRenoParams,
@@ -205,17 +205,17 @@ const NS2_TAHOE: Rules =
     Rules { on_loss: OnLoss::StartOver, burst: Burst::OneForDuplicates, on_timeout: CountOnTimeout::Kept, ..NS2_RENO };
 
 detectors! {
-    Tahoe(NewReno) "tahoe" Acks = |p, c| NewReno::new(TAHOE, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
-    Reno(NewReno) "reno" Acks = |p, c| NewReno::new(RENO, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
-    Newreno(NewReno) "newreno" Acks = |p, c| NewReno::new(NEWRENO, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
+    Tahoe(NewReno) "tahoe" Acks = |p, c| NewReno::new(TAHOE, &p.newreno, p.dupacks_after_timeout, c.tick), "newreno.rs";
+    Reno(NewReno) "reno" Acks = |p, c| NewReno::new(RENO, &p.newreno, p.dupacks_after_timeout, c.tick), "newreno.rs";
+    Newreno(NewReno) "newreno" Acks = |p, c| NewReno::new(NEWRENO, &p.newreno, p.dupacks_after_timeout, c.tick), "newreno.rs";
     Sack(Sack) "sack" Sack = |_, _| Sack::default(), "sack.rs";
     Fack(Fack) "fack" Sack = |_, _| Fack::default(), "fack.rs";
     LinuxSack(HoleSack) "linux-2.4" Sack = |_, _| HoleSack { holes: Holes::First }, "hole_sack.rs";
     LinuxFack(HoleSack) "linux-2.4-fack" Sack = |_, _| HoleSack { holes: Holes::BelowForward }, "hole_sack.rs";
     Rack(Box<Rack>) "rack" Sack = |_, c| Box::new(Rack::new(c.stamped())), "rack.rs";
-    Ns2Tahoe(NewReno) "ns2-tahoe" Acks = |p, c| NewReno::new(NS2_TAHOE, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
-    Ns2Reno(NewReno) "ns2-reno" Acks = |p, c| NewReno::new(NS2_RENO, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
-    Ns2Newreno(NewReno) "ns2-newreno" Acks = |p, c| NewReno::new(NS2_NEWRENO, &p.newreno, p.dupack_guard, c.tick), "newreno.rs";
-    Ns2Sack1(Box<PipeSack>) "ns2-sack1" Sack = |p, _| Box::new(PipeSack::new(p.dupack_guard)), "pipe_sack.rs";
-    NewrenoSack(Box<PipeSack>) "newreno-sack" Sack = |p, _| Box::new(PipeSack::newreno(&p.newreno, p.dupack_guard)), "pipe_sack.rs";
+    Ns2Tahoe(NewReno) "ns2-tahoe" Acks = |p, c| NewReno::new(NS2_TAHOE, &p.newreno, p.dupacks_after_timeout, c.tick), "newreno.rs";
+    Ns2Reno(NewReno) "ns2-reno" Acks = |p, c| NewReno::new(NS2_RENO, &p.newreno, p.dupacks_after_timeout, c.tick), "newreno.rs";
+    Ns2Newreno(NewReno) "ns2-newreno" Acks = |p, c| NewReno::new(NS2_NEWRENO, &p.newreno, p.dupacks_after_timeout, c.tick), "newreno.rs";
+    Ns2Sack1(Box<PipeSack>) "ns2-sack1" Sack = |p, _| Box::new(PipeSack::new(p.dupacks_after_timeout)), "pipe_sack.rs";
+    NewrenoSack(Box<PipeSack>) "newreno-sack" Sack = |p, _| Box::new(PipeSack::newreno(&p.newreno, p.dupacks_after_timeout)), "pipe_sack.rs";
 }

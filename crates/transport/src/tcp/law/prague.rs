@@ -282,7 +282,7 @@ impl Controller for Prague {
     fn change(&mut self, change: Change) {
         let before = self.w.cwnd;
         self.w.apply(change);
-        // What is paid out over a recovery is on its way to the window that the reduction has left.
+        // What a recovery releases is on its way to the window that the reduction has left.
         match change {
             Change::ReducingTo(_) => {}
             Change::Cap(_) if self.w.cwnd == before => {}

@@ -69,7 +69,7 @@ pub struct Needs {
     pub delivery: bool,
     /// Its segments leave at the rate that it sets.
     pub pacing: bool,
-    /// It says itself what a recovery releases: no reduction is paid out for it.
+    /// It says itself what a recovery releases: no reduction is spread over a recovery for it.
     pub recovery: bool,
     /// A random stream.
     pub dice: bool,

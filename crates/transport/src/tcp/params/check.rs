@@ -108,9 +108,9 @@ impl TcpParams {
             let found = "\"on\" with another timer than that of Linux 2.4, the only one that hands its state on";
             return needs("share_rtt", found, "rto = \"linux-2.4\", or share_rtt = \"off\"");
         }
-        if recovery.dupack_guard == DuplicatesRule::TimestampHeuristic && !connection.timestamps.on() {
+        if recovery.dupacks_after_timeout == DuplicatesRule::TimestampHeuristic && !connection.timestamps.on() {
             let found = "\"timestamp-heuristic\" with `timestamps = \"off\"`";
-            return needs("dupack_guard", found, "timestamps = \"on\", or \"ack-heuristic\"");
+            return needs("dupacks_after_timeout", found, "timestamps = \"on\", or \"ack-heuristic\"");
         }
         let n = &recovery.newreno;
         if n.partial_segments == 0 || n.heuristic_segments == 0 {

@@ -1,4 +1,4 @@
-//! How a reduction is paid out over the round trip that follows it.
+//! How a reduction is spread over the round trip that follows it.
 
 pub mod bound;
 pub mod halving;
