@@ -31,8 +31,8 @@ flow = "rest"
 per = "flow"
 meter = { type = "token-bucket", cir = "1 Mbit/s", cbs = "5000 B" }
 green = "AF11"
-yellow = "BE"
-red = "BE"
+yellow = 0
+red = 0
 
 [link.up]
 from = "sender"

@@ -17,7 +17,7 @@ ROWS_OF_ALL = {row["name"]: row for row in cw.registry("queue")}
 QUEUES = {name: row["doc"] for name, row in ROWS_OF_ALL.items()}
 #: What a row of the benchmark is called where it is not the name of the queue.
 ROWS = {"red-floyd-jacobson": "red", "red-linux": "red", "red-ns2": "red"}
-#: Queues of the theses that no row times: drop-tail by another count, relatives of RED, schedulers that `htb` stands for.
+#: Queues of the theses that no row times: drop-tail by another count, relatives of RED, schedulers like `htb`.
 UNTIMED = {"bounded", "rio", "wred", "early-discard", "lpd", "rem", "pi", "tbf", "prio"}
 #: Their laws are two lines; a test of the same file has them written out.
 WRITTEN_OUT = {"pi", "rem"}
