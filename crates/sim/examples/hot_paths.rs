@@ -83,6 +83,9 @@ impl Io for Wire {
         self.sent.push_back((p, ext));
     }
     fn note(&mut self, _: EventKind, _: u64, _: u32, _: u32) {}
+    fn is_watched(&self) -> bool {
+        false
+    }
     fn shared(&mut self) -> Option<&mut Cache> {
         None
     }
