@@ -67,12 +67,8 @@ fn every_third_duplicate_means_what_it_does_in_the_pseudo_code() {
         let mut r = Streams::new(seed).named("heuristics");
         let which = seed as usize % 4;
         let p = params(RULES[which]);
-        let mut ours = NewReno::new(
-            NS2_NEWRENO,
-            &p.recovery.newreno,
-            p.recovery.dupacks_after_timeout,
-            p.connection.timestamp_tick,
-        );
+        let (rule, tick) = (p.recovery.dupacks_after_timeout, p.connection.timestamp_tick);
+        let mut ours = NewReno::new(NS2_NEWRENO, &p.recovery.newreno, rule, tick);
         let n = 30 + r.below(20);
         // Segment i was sent at tss[i] milliseconds; some twice.
         let tss: Vec<u64> = (0..=n).map(|_| r.below(6)).collect();
@@ -136,7 +132,7 @@ fn every_third_duplicate_means_what_it_does_in_the_pseudo_code() {
 }
 
 #[test]
-fn without_the_guard_a_segment_that_was_sent_again_may_be_found_lost_once_more() {
+fn without_the_bugfix_a_retransmitted_segment_may_be_found_lost_once_more() {
     for (rule, found) in [(DuplicatesRule::NoBugfix, true), (DuplicatesRule::Bugfix, false)] {
         let p = params(rule);
         let mut ours =
