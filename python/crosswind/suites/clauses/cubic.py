@@ -27,27 +27,44 @@ def _epochs(t: Trace, first: int, last: int) -> list[tuple[Values, Values, int]]
     return out
 
 
-def _curve(s: Values, before: float, peak_before: float) -> Values:
-    """W(s) of equation 1, with fast convergence where the peak lies below the one before."""
-    w_max = before * (1 + BETA) / 2 if before < peak_before else before
+def _curve(s: Values, before: float, w_max: float) -> Values:
+    """W(s) of equation 1."""
     k = np.cbrt(max(w_max - BETA * before, 0.0) / C)
     return np.asarray(C * (s - k) ** 3 + w_max)
 
 
-def misfit(t: Trace, first: int = 2, last: int = 5) -> Values:
-    """For each epoch, the largest distance of the window from W(t) = C (t - K)^3 + W_max, relative to W(t).
+def _plateaus(peaks: list[float]) -> list[float]:
+    """W_max after each loss: the window before it; where that lies below the last W_max, 0.85 of it (4.7)."""
+    out: list[float] = []
+    for peak in peaks:
+        out.append(peak * (1 + BETA) / 2 if out and peak < out[-1] else peak)
+    return out
+
+
+def misfit(t: Trace, first: int = 2, last: int = 5, after: float = 0.0) -> Values:
+    """For each epoch that begins `after`: how far the window is from W(t) = C (t - K)^3 + W_max at most, over W(t).
 
     W(t) counts from the end of the recovery, in which a window does not grow. The text aims at W of one round trip
     later and prints W(t) for the curve: the nearer of the two counts.
     """
     out = []
     ahead = t.round_trip
-    peaks = [t.window_before(r) for r in t.rows("recovery")]
+    rows = t.rows("recovery")
+    peaks = [t.window_before(r) for r in rows]
+    plateaus = _plateaus(peaks)
     for s, w, i in _epochs(t, first, last):
-        before = peaks[i]
-        curves = (_curve(s + shift, before, peaks[i - 1] if i else before) for shift in (0.0, ahead))
+        if t.time[rows[i]] < after:
+            continue
+        curves = (_curve(s + shift, peaks[i], plateaus[i]) for shift in (0.0, ahead))
         out.append(min(float(np.max(np.abs(w / curve - 1))) for curve in curves))
     return np.array(out)
+
+
+def peak_ratio(t: Trace, after: float = 0.0) -> Values:
+    """The window before each loss over that before the loss that came before it."""
+    rows = t.rows("recovery")
+    peaks = np.array([t.window_before(r) for r in rows])
+    return np.asarray((peaks[1:] / peaks[:-1])[t.time[rows[1:]] >= after])
 
 
 def plateau_slope(t: Trace, first: int = 2, last: int = 5) -> Values:

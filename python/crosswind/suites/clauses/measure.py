@@ -14,7 +14,7 @@ QUANTITIES: dict[str, Callable[..., Values]] = {
         windows.cuts, windows.cut_ratio, windows.ended_at_threshold, windows.after_timeout, windows.threshold_ratio,
         windows.window_change, windows.mean_window, windows.growth, windows.growth_ratio,
         windows.cuts_in_round, windows.least_threshold,
-        cubic.misfit, cubic.plateau_slope, cubic.convex, cubic.slope,
+        cubic.misfit, cubic.peak_ratio, cubic.plateau_slope, cubic.convex, cubic.slope,
         wire.count, wire.first_flight, wire.retransmissions, wire.capable_retransmissions,
         wire.syn_gaps, wire.timeout_gaps,
         wire.train, wire.restart_train, wire.ack_step, wire.queue_delay, wire.utilisation, wire.silence,
@@ -32,7 +32,7 @@ OF_NETWORK = {
 }  # fmt: skip
 #: What can be said of a stack, whose segments and acknowledgements nobody sees: its window, its datagrams, the network.
 OF_STACKS = {
-    "cuts", "cut_ratio", "least_threshold", "window_change", "mean_window", "misfit", "plateau_slope", "convex",
-    "slope", "loss_found", "lost_span", "pace_ratio", "sampled",
+    "cuts", "cut_ratio", "least_threshold", "window_change", "mean_window", "misfit", "peak_ratio", "plateau_slope",
+    "convex", "slope", "loss_found", "lost_span", "pace_ratio", "sampled",
     *OF_NETWORK,
 }  # fmt: skip

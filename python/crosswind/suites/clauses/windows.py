@@ -90,7 +90,7 @@ def mean_window(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
 
 
 def _calm(t: Trace, after: float, until: float, growing: str) -> tuple[Values, Values]:
-    """Windows at the begin and at the end of each round without a reduction, in slow start or in avoidance."""
+    """Windows at both ends of each round without a reduction that is all slow start, or all avoidance."""
     begins = t.rounds
     begins = begins[(begins >= after) & (begins < until)]
     busy = t.time[t.rows(*ANY, "recovered", "spurious")]
@@ -101,11 +101,11 @@ def _calm(t: Trace, after: float, until: float, growing: str) -> tuple[Values, V
         at = np.searchsorted(t.time[t.window_rows], a, side="right") - 1
         if at < 0:
             continue
-        slow = t.windows[at] < t.aux[t.window_rows[at]] / t.mss
-        w = t.window_at(b)
-        if slow == (growing == "slow start"):
+        end = np.searchsorted(t.time[t.window_rows], b, side="right") - 1
+        slow = t.windows[[at, end]] < t.aux[t.window_rows[[at, end]]] / t.mss
+        if np.all(slow == (growing == "slow start")):
             first.append(t.windows[at])
-            last.append(w)
+            last.append(t.windows[end])
     return np.array(first), np.array(last)
 
 
