@@ -79,7 +79,7 @@ def test_who_writes_the_window_beside_its_controller_is_found(tidy: ModuleType) 
     assert list(tidy.window_writers(tidy.ROOT / tidy.TCP / "law/reno.rs", ["law.window_mut();"])) == []
 
 
-ROOMS_OF_SIM = ("scenario", "flows", "engine", "results", "runs")
+ROOMS_OF_SIM = ("scenario", "flows", "world", "results", "runs")
 
 
 def crate(tidy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, **files: str) -> list[str]:
@@ -105,22 +105,22 @@ def test_the_crates_keep_the_rule(tidy: ModuleType) -> None:
 @pytest.mark.parametrize(
     "arrow",
     [
-        "use crate::engine::World;",
-        "use crate::{\n    flows::Own,\n    engine::{self, world::World},\n};",
-        "pub use crate::engine as below;",
-        "fn f() {\n    crate::engine::run();\n}",
-        "fn f() {\n    super::super::engine::run();\n}",
+        "use crate::world::World;",
+        "use crate::{\n    flows::Own,\n    world::{self, run::World},\n};",
+        "pub use crate::world as below;",
+        "fn f() {\n    crate::world::run();\n}",
+        "fn f() {\n    super::super::world::run();\n}",
     ],
 )
 def test_an_arrow_that_is_turned_round_is_found(
     tidy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arrow: str
 ) -> None:
-    down = {"engine__mod": "pub mod world;\npub use world::World;\n", "engine__world": "use crate::scenario::Plan;\n"}
+    down = {"world__mod": "pub mod run;\npub use run::World;\n", "world__run": "use crate::scenario::Plan;\n"}
     below = {"scenario__mod": "pub mod plan;\npub use plan::Plan;\n"}
-    quiet = "// use crate::engine::World;\n#[cfg(test)]\nmod tests {\n    use crate::engine::World;\n}\n"
+    quiet = "// use crate::world::World;\n#[cfg(test)]\nmod tests {\n    use crate::world::World;\n}\n"
     assert crate(tidy, tmp_path, monkeypatch, **down, **below, scenario__plan=quiet) == []
     found = crate(tidy, tmp_path, monkeypatch, **down, **below, scenario__plan=arrow)
-    assert "scenario must not import engine" in found
+    assert "scenario must not import world" in found
 
 
 def test_a_circle_of_rust_files_is_found_through_what_a_room_hands_on(
