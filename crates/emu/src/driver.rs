@@ -71,6 +71,9 @@ impl<'w> Driver<'w> {
                     }
                 }
             }
+            if self.network.stuck().is_some() {
+                return self.finish(self.network.now(), host_port);
+            }
         }
     }
 

@@ -216,11 +216,13 @@ impl Hosts {
             Fate::Passes => return true,
             Fate::Fragments(pieces) => {
                 totals.fragmented_packets += 1;
+                let waited = cx.pool.in_queues(id);
                 for mut piece in pieces {
                     let Header { len, payload, tcp_flags: flags, .. } = read(&piece);
                     // Once more to the same link.
                     let piece_of = Packet { len, payload, flags, hop: p.hop - 1, ..p };
                     let id = self.take_in(piece_of, &mut piece, cx.now, cx.pool);
+                    cx.pool.note_in_queue(id, waited);
                     cx.forward(id);
                 }
             }

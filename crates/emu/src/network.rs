@@ -66,6 +66,8 @@ pub struct Network {
     names: Vec<(String, String)>,
     /// How far the clock was seen to have come.
     reached: Time,
+    /// Where and when time has stopped, in words.
+    stuck: Option<String>,
     pub losses: Losses,
     pub totals: Totals,
     pub journal: Journal,
@@ -99,6 +101,7 @@ impl Network {
             engine: Engine::new(egresses, boundaries, ways.hops.clone(), 0),
             names: spec.egresses.iter().map(|e| (e.link.clone(), e.direction.clone())).collect(),
             reached: Time::ZERO,
+            stuck: None,
             hosts: Hosts {
                 ways,
                 mtus_bytes: spec.egresses.iter().map(|e| e.mtu_bytes.unwrap_or(u16::MAX)).collect(),
@@ -142,6 +145,10 @@ impl Network {
     pub fn queue_delays_ns(&self) -> impl Iterator<Item = &Histogram> {
         self.hosts.waits.iter().map(|w| &w.queue_delay_ns)
     }
+    /// Why nothing can happen any more: a stage keeps the network busy at one instant.
+    pub fn stuck(&self) -> Option<&str> {
+        self.stuck.as_deref()
+    }
     pub fn packets_inside(&self) -> usize {
         self.engine.pool.in_use()
     }
@@ -157,9 +164,9 @@ impl Network {
 
     /// Everything that is due up to and at `until`, each at its own time.
     pub fn serve(&mut self, until: Time, sink: &mut impl Sink) {
-        let is_whole = self.run(until, sink, |_, _| Sync::OnTime);
-        debug_assert!(is_whole, "nothing interrupts a clock that is always on time");
-        self.engine.now = until;
+        if self.run(until, sink, |_, _| Sync::OnTime) {
+            self.engine.now = until;
+        }
     }
 
     /// The same as the clock goes on, and then waits for `until`. Once it was late, it is not asked about what was due by then.
@@ -170,8 +177,11 @@ impl Network {
         if until < self.reached { Sync::Late(self.reached.since(until)) } else { port.sync(until) }
     }
 
-    /// Whether nothing was seen to come before all of it was served.
+    /// Whether all of it was served: nothing was seen to come before, and time goes on.
     fn run<S: Sink>(&mut self, until: Time, sink: &mut S, clock: fn(&mut S, Time) -> Sync) -> bool {
+        if self.stuck.is_some() {
+            return false;
+        }
         let view = View::none().until(until.min(LATEST), Time::ZERO);
         let mut ends =
             Exits { hosts: &mut self.hosts, totals: &mut self.totals, reached: &mut self.reached, sink, clock };
@@ -181,7 +191,10 @@ impl Network {
                 Stop::LaterDue => return true,
                 Stop::Interrupted => return false,
                 Stop::Stuck { stage } => {
-                    panic!("time stands still at {:?}, the last event at stage {stage}", self.engine.now)
+                    let at_s = self.engine.now.since(Time::ZERO).as_secs_f64();
+                    let place = self.names.get(stage).map_or("no link".into(), |(l, d)| format!("link {l} ({d})"));
+                    self.stuck = Some(format!("time stands still at {at_s} s, the last event at {place}"));
+                    return false;
                 }
                 Stop::Notification if !self.losses.resets.is_empty() => {
                     heed_resets(&mut self.engine, &mut self.losses, &mut self.journal, (&self.names, ends.hosts));
@@ -266,5 +279,53 @@ fn filters_acks(queue: &Value) -> bool {
         Value::Object(keys) => keys.get("ack_filter").is_some_and(|f| f != "off") || keys.values().any(filters_acks),
         Value::Array(all) => all.iter().any(filters_acks),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::delivery::Delivery;
+    use crosswind_base::{Cx, PacketId};
+    use serde_json::json;
+
+    /// Wants to be woken again at once.
+    struct Restless;
+
+    impl Stage for Restless {
+        fn accept(&mut self, _: PacketId, _: &mut Cx<'_>) {}
+        fn wake(&mut self, _: &mut Cx<'_>) {}
+        fn next_wake(&self) -> Option<Time> {
+            Some(Time(7_000_000_000))
+        }
+    }
+
+    struct Nobody;
+
+    impl Sink for Nobody {
+        fn deliver(&mut self, _: Delivery<'_>) {}
+    }
+
+    #[test]
+    fn a_network_in_which_time_stands_still_says_where() {
+        let egress = |direction: &str, from: &str, to: &str| {
+            json!({"link": "l", "direction": direction, "from": from, "to": to, "rate_bps": 1_000_000,
+                "body": {"type": "wire", "rate": "1 Mbit/s", "delay": "1 ms"}, "queue": {"type": "droptail"}})
+        };
+        let spec = json!({
+            "name": "still", "seed": 1, "rep": 0, "hosts": [{"name": "a"}, {"name": "b"}],
+            "egresses": [egress("forward", "a", "b"), egress("reverse", "b", "a")],
+            "routes": [{"from": 0, "to": 1, "hops": [0]}], "flow_ports": {"first": 20_000, "flows": 0},
+        });
+        let spec: Spec = serde_json::from_value(spec).expect("a spec");
+        let mut n = Network::build(&spec, Keep::Fingerprint).unwrap_or_else(|e| panic!("{e}"));
+        let boundaries = Boundaries { list: Vec::new(), from: 4 };
+        n.engine = Engine::new(vec![Box::new(Restless), Box::new(Restless)], boundaries, vec![0, 2], 0);
+        n.serve(Time::from_secs_f64(6.0), &mut Nobody);
+        assert_eq!((n.stuck(), n.now()), (None, Time::from_secs_f64(6.0)));
+        n.serve(Time::from_secs_f64(60.0), &mut Nobody);
+        assert_eq!(n.stuck(), Some("time stands still at 7 s, the last event at link l (forward)"));
+        n.serve(Time::from_secs_f64(61.0), &mut Nobody);
+        assert_eq!(n.now(), Time::from_secs_f64(7.0), "nothing happens any more");
     }
 }

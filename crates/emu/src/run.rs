@@ -95,6 +95,8 @@ pub struct Outcome {
     pub view: View,
     /// The tape could not be written to its end.
     pub tape_error: Option<io::Error>,
+    /// Why it ended before its time, if it did: time had stopped.
+    pub stuck: Option<String>,
 }
 
 /// A run under way.
@@ -203,7 +205,8 @@ pub fn start(mut spec: Spec, devices: Devices, o: &Options) -> Result<Running, R
         report::summary(&looker.spec, &network, &live.punctuality, facts, &mut tables);
         let mut view = report::last_view(&looker.present, &network, end.at);
         view.notes = looker.notes;
-        Outcome { tables, end, punctuality: live.punctuality, view, tape_error: written.err() }
+        let stuck = network.stuck().map(str::to_string);
+        Outcome { tables, end, punctuality: live.punctuality, view, tape_error: written.err(), stuck }
     };
     let job = std::thread::Builder::new().name("crosswind-emu".into()).spawn(work).map_err(system("a thread"))?;
     let thread = told.recv().unwrap_or(0);
@@ -305,6 +308,9 @@ pub fn replay(path: &str) -> Result<Replay, RunError> {
     let (end, _) = driver.run(&mut player);
     if let Some(e) = player.error {
         return Err(unreadable()(e));
+    }
+    if let Some(why) = driver.network.stuck() {
+        return Err(unreadable()(io::Error::other(why.to_string())));
     }
     let totals = driver.network.totals;
     Ok(Replay {

@@ -110,12 +110,6 @@ impl Engine {
         self.calendar.is_idle()
     }
 
-    /// When something may be due next; [`Time::NEVER`] when nothing will be.
-    #[inline]
-    pub fn due(&self) -> Time {
-        self.calendar.due()
-    }
-
     /// Brings egresses up to now, so that they can be sampled and reported.
     pub fn catch_up(
         &mut self,

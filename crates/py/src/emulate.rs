@@ -371,6 +371,7 @@ impl Emulation {
             "fingerprint": format!("{:016x}", o.end.fingerprint), "decisions": o.end.decisions,
             "end": units::show_dur(o.end.at.since(crosswind_base::Time::ZERO)),
             "tape_error": o.tape_error.map(|e| e.to_string()),
+            "stuck": o.stuck,
         });
         out.set_item("machine", machine.to_string())?;
         Ok(out)

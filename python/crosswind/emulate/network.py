@@ -176,6 +176,8 @@ class Network:
             found.append(f"not to be trusted: devices dropped packets that no queue of the scenario saw ({which})")
         if seen["unwritten_packets"]:
             found.append(f"not to be trusted: {seen['unwritten_packets']} packets were not taken by their device")
+        if seen.get("stuck"):
+            found.append(f"not to be trusted: {seen['stuck']}")
         if seen.get("tape_error"):
             found.append(f"the tape is not complete: {seen['tape_error']}")
         return found
