@@ -144,8 +144,8 @@ impl Engine {
         let mut clock = self.now;
         loop {
             let due = self.calendar.due();
-            let mut told;
-            if due <= cx.ahead.reached || self.out_head == cx.out.len() {
+            let mut told = None;
+            let next = if due <= cx.ahead.reached || self.out_head == cx.out.len() {
                 if due > view.ends {
                     return Stop::LaterDue;
                 }
@@ -158,26 +158,29 @@ impl Engine {
                 }
                 if let Some((id, link)) = self.calendar.arrival(due) {
                     (cx.now, cx.ahead.reached, cx.ahead.from) = (due, due, link);
-                    cx.forward(id);
                     relay::prefetch_arrivals(&self.calendar, cx.pool, &self.hops, ends, n);
-                    continue;
+                    let is_alone = self.out_head == cx.out.len() && self.calendar.due() > due;
+                    if !is_alone || self.shuffle.is_some() {
+                        cx.forward(id);
+                        continue;
+                    }
+                    Some(id)
+                } else {
+                    let Some(s) = self.calendar.first(due) else { continue };
+                    if !self.tick.at(&mut self.now, due) {
+                        return Stop::Stuck { stage: s };
+                    }
+                    (cx.now, cx.ahead.reached, cx.stage) = (due, due, s as u32);
+                    told = network!(self).wake(s, ends, &mut cx);
+                    None
                 }
-                let Some(s) = self.calendar.first(due) else { continue };
-                if !self.tick.at(&mut self.now, due) {
-                    return Stop::Stuck { stage: s };
-                }
-                (cx.now, cx.ahead.reached, cx.stage) = (due, due, s as u32);
-                told = network!(self).wake(s, ends, &mut cx);
             } else {
                 if let Some(shuffle) = &mut self.shuffle {
                     relay::shuffle(shuffle, &mut cx, self.out_head, (&self.hops, n..self.boundaries.from));
                 }
-                let id = cx.out[self.out_head];
-                self.out_head += 1;
-                if self.out_head == cx.out.len() {
-                    cx.out.clear();
-                    self.out_head = 0;
-                }
+                Some(relay::next_emitted(&mut self.out_head, &mut cx))
+            };
+            if let Some(id) = next {
                 let s = relay::next_hop(id, &self.hops, &mut cx);
                 if !self.tick.at(&mut self.now, cx.ahead.reached) {
                     return Stop::Stuck { stage: s };

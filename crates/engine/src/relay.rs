@@ -16,6 +16,18 @@ pub struct Network<'a> {
     pub calendar: &'a mut Calendar,
 }
 
+/// Takes the first of the packets that stages have emitted; `head`: how many of them have been taken. There is one.
+#[inline(always)]
+pub fn next_emitted(head: &mut usize, cx: &mut Cx<'_>) -> PacketId {
+    let id = cx.out[*head];
+    *head += 1;
+    if *head == cx.out.len() {
+        cx.out.clear();
+        *head = 0;
+    }
+    id
+}
+
 /// The stage that a packet reaches next.
 #[inline]
 pub fn next_hop(id: PacketId, hops: &[u32], cx: &mut Cx<'_>) -> usize {
@@ -92,11 +104,12 @@ impl Network<'_> {
             let EarlyPacket { id, at, from } = early;
             let p = cx.pool.get_mut(id);
             let mut s = self.hops[p.hop as usize];
-            if s as usize >= self.stages.len() {
+            if (s as usize) < self.stages.len() {
+                p.hop += 1;
+            } else {
                 let Some(next) = self.beyond(s, early, cx) else { continue };
                 s = next;
             }
-            cx.pool.get_mut(id).hop += 1;
             (cx.ahead.from, cx.stage, cx.now) = (from, s, at);
             let next = self.stages[s as usize].accepts(id, cx);
             self.calendar.wake_at(s as usize, next);
@@ -105,7 +118,7 @@ impl Network<'_> {
     }
 
     /// A boundary or a host comes next. Hosts process a packet at its arrival time, and so do boundaries, except for those that do the
-    /// same at any time. Returns the egress behind such boundaries. Packets of one link all take the same path here: one that waited
+    /// same at any time. Returns the egress behind such boundaries, which it has reached then. Packets of one link all take the same path here: one that waited
     /// for its time would be overtaken.
     fn beyond(&mut self, first: u32, EarlyPacket { id, at, from }: EarlyPacket, cx: &mut Cx<'_>) -> Option<u32> {
         let mut s = first;
@@ -116,6 +129,7 @@ impl Network<'_> {
             p.hop += 1;
             s = self.hops[p.hop as usize];
             if (s as usize) < self.stages.len() {
+                p.hop += 1;
                 return Some(s);
             }
         }

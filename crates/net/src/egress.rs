@@ -15,7 +15,7 @@ use crate::link::loss::none::NoLoss;
 use crate::link::loss::{LossModel, LossPoint};
 use crate::link::{Fate, Link};
 use crate::queue::{Backlog, Head, QueueDisc};
-use crosswind_base::{Cx, DropReason, Metrics, PacketId, Time};
+use crosswind_base::{Cx, DropReason, Ecn, Metrics, PacketId, Time};
 use flight::{Flight, InFlight};
 use stats::{NotYet, Stats};
 
@@ -113,8 +113,11 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         let plan = self.link.transmit(packet, cx.now);
         let is_at_exit = self.loss.point() == LossPoint::Exit;
         let listed = if is_at_exit { self.loss.lose(packet, cx.now) } else { None };
-        if is_at_exit && listed.is_none() && self.loss.marks() {
-            mark_if_capable(id, cx);
+        if is_at_exit
+            && listed.is_none()
+            && let Some(to) = self.loss.rewrites()
+        {
+            rewrite(id, to, cx);
         }
         let (at, lost) = match plan.fate {
             Fate::Deliver(at) => (at, listed),
@@ -201,17 +204,21 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         if let Some(why) = lost {
             self.stats.lost_at_entry_packets += 1;
             cx.drop(id, why);
-        } else if self.loss.marks() && self.loss.point() == LossPoint::Entry {
-            mark_if_capable(id, cx);
+        } else if let Some(to) = self.loss.rewrites()
+            && self.loss.point() == LossPoint::Entry
+        {
+            rewrite(id, to, cx);
         }
         lost.is_some()
     }
 }
 
-/// A listed mark: it stands for a router that would have marked the packet here.
+/// Another ECN field. A listed mark stands for a router that would have marked the packet here.
 #[cold]
-fn mark_if_capable(id: PacketId, cx: &mut Cx<'_>) {
-    if cx.packet(id).ecn().is_capable() {
+fn rewrite(id: PacketId, to: Ecn, cx: &mut Cx<'_>) {
+    if to != Ecn::Ce {
+        cx.pool.get_mut(id).set_ecn(to);
+    } else if cx.packet(id).ecn().is_capable() {
         cx.mark(id);
     }
 }

@@ -8,7 +8,7 @@ use crate::egress::Egress;
 use crate::link::delayer::{
     self, BoxDelayer, Held, channel_allocation, fast_reset, gate, mtu, processing_delay, spikes,
 };
-use crate::link::loss::{BoxLoss, list, none, phases, several, uniform};
+use crate::link::loss::{BoxLoss, ecn_field, list, none, phases, several, uniform};
 use crate::link::{BoxLink, Link, arq, atm, reordering, seawind, trace, wire};
 use crate::params::{self, Params};
 use crate::queue::flows::FlowQueues;
@@ -128,6 +128,7 @@ pub static ROWS: &[Row] = rows! {
     Link "trace" "link/trace.rs" trace::TraceParams => |p, _| Ok(trace::Trace::new(p));
     Loss "none" "link/loss/none.rs" none::NoLossParams => |_, _| Ok(none::NoLoss);
     Loss "list" "link/loss/list.rs" list::ListParams => |p, _| Ok(list::List::new(p));
+    Loss "ecn-field" "link/loss/ecn_field.rs" ecn_field::EcnFieldParams => |p, _| Ok(ecn_field::EcnField::new(p));
     Loss "uniform" "link/loss/uniform.rs" uniform::UniformParams
         => |p, cx| Ok(uniform::Uniform::new(p, cx.rng("loss")));
     Meter "token-bucket" "diffserv/token_bucket.rs" token_bucket::TokenBucketParams

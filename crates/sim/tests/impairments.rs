@@ -74,6 +74,28 @@ fn listed_packets_are_marked_at_either_end_of_a_link() {
 }
 
 #[test]
+fn a_path_may_clear_the_marks_or_put_its_own_there() {
+    let reductions = |behind: Value| {
+        let mut s = scenario(json!({ "type": "list", "marks": [20] }), json!("none"));
+        s["link"]["l"]["to"] = "router".into();
+        s["link"]["m"] = json!({ "from": "router", "to": "client", "rate": "10 Mbit/s", "delay": "1 ms",
+            "loss": behind, "reverse": { "loss": "none" } });
+        let t = run(&s);
+        assert_eq!(of_flow(&t, "f", "size_bytes"), 200_000.0);
+        (of_flow(&t, "f", "marks_packets"), of_flow(&t, "f", "ecn_reductions"))
+    };
+    let field = |becomes: &str| json!({ "type": "ecn-field", "becomes": becomes });
+    assert_eq!(reductions(json!("none")), (1.0, 1.0));
+    assert_eq!(reductions(json!({ "type": "ecn-field" })), (1.0, 0.0), "the mark has gone");
+    assert_eq!(reductions(field("ect0")), (1.0, 0.0));
+    let (marks, cuts) = reductions(field("ce"));
+    assert!(marks > 100.0 && cuts > 3.0, "{marks} marks, {cuts} reductions: every packet is marked");
+    // The last of several has the last word.
+    let both = json!([{ "type": "list", "marks": [30] }, { "type": "ecn-field" }]);
+    assert_eq!(reductions(both), (1.0, 0.0));
+}
+
+#[test]
 fn packets_of_one_link_are_late_lost_and_marked() {
     let loss = json!([{ "type": "list", "packets": [30], "marks": [60] }, { "type": "list", "syn": [1] }]);
     let mut s = scenario(loss, json!("none"));

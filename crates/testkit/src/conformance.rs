@@ -323,7 +323,7 @@ fn run(setup: &Setup, seed: u64) -> Outcome {
         check_now(&bench, setup);
     }
     bench.drain();
-    check_end(&bench);
+    check_end(&bench, setup);
     Outcome { deliveries: bench.deliveries, entries: bench.log.entries }
 }
 
@@ -345,14 +345,16 @@ fn check_now(bench: &Bench<BoxStage>, setup: &Setup) {
     }
 }
 
-fn check_end(bench: &Bench<BoxStage>) {
+fn check_end(bench: &Bench<BoxStage>, setup: &Setup) {
     assert_eq!(bench.pool.in_use(), 0, "nothing is held once no wake is wanted");
     let times: Vec<Time> = bench.deliveries.iter().map(|d| d.at).collect();
     assert!(times.is_sorted(), "deliveries go back in time");
     let mut marks = 0;
     for d in &bench.deliveries {
         let was = bench.offered[d.seq as usize].ecn();
-        assert!(d.ecn == was || (d.ecn == Ecn::Ce && was.is_capable()), "{was:?} became {:?}", d.ecn);
+        let is_kept = d.ecn == was || (d.ecn == Ecn::Ce && was.is_capable());
+        let is_cleared = setup.loss["type"] == "ecn-field" && d.ecn == Ecn::NotEct;
+        assert!(is_kept || is_cleared, "{was:?} became {:?}", d.ecn);
     }
     for e in &bench.log.entries {
         if let Entry::Marked { seq, .. } = e {

@@ -192,7 +192,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Early<Q, L, M> {
     }
 
     /// A packet arrives, now, and its delivery is planned.
-    #[inline]
+    #[inline(always)]
     fn accept_planning(&mut self, id: PacketId, cx: &mut Cx<'_>) -> Time {
         let now = cx.now;
         if !self.starts.is_empty() {

@@ -175,11 +175,18 @@ def scenarios(case: AuditCase, of: Body) -> dict[str, Scenario]:
     # Messages run over TCP only where the transport is named.
     tcp, stack = body.pop("tcp", {}), body.pop("stack", {})
     body["transport"] = {**of.laid(tcp), **(stack if of.is_stack else {})}
+    laid["flow"] = {name: _as_body(flow, body) for name, flow in laid["flow"].items()}
     out = {}
     for i, phase in enumerate(PHASES):
         base = Scenario.from_dict({"name": case.id, "title": case.title, **laid})
         out[str(i)] = base.with_({"flow.body.start": f"{_offset_ns(laid, phase)} ns"})
     return out
+
+
+def _as_body(flow: Table, body: Table) -> Table:
+    """A flow of a case; `like = "body"` gives it the transport that is examined."""
+    own = {k: v for k, v in flow.items() if k != "like"}
+    return {**own, "transport": body["transport"]} if "like" in flow else own
 
 
 def _offset_ns(laid: Table, phase: float) -> int:

@@ -2,7 +2,8 @@
 
 A case has a scenario, which is laid over the usual one (`BASE`); conditions that must hold before it says anything
 (`given`: a fault elsewhere must not pass it silently); and expectations, each a quantity with bounds. What it
-demands of TCP is in `flow.body.tcp`, of a stack in `flow.body.stack`. What is different for a body that lives in real
+demands of TCP is in `flow.body.tcp`, of a stack in `flow.body.stack`; another flow with `like = "body"` has the
+transport that is examined. What is different for a body that lives in real
 time is in the table `live`: a shorter scenario, or why there is none (`no`).
 """
 

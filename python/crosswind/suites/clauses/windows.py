@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -87,6 +88,32 @@ def mean_window(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
         return np.array([])
     at, w = at[inside], t.windows[inside]
     return np.array([float(np.sum(w[:-1] * np.diff(at)) / (at[-1] - at[0]))])
+
+
+def window_ratio(t: Trace, before: Sequence[float], then: Sequence[float]) -> Values:
+    """The mean window between the two times of `then` over that between the two of `before`."""
+    return mean_window(t, *then) / mean_window(t, *before)
+
+
+def _low(t: Trace, after: float, below: float, least: float) -> tuple[Values, Values]:
+    """Begin and length of each time in which the window is less than `below` of its median, for `least` s at least."""
+    at, is_low = t.time[t.window_rows], t.windows < below * np.median(t.windows)
+    turns = np.flatnonzero(np.diff(np.concatenate([[False], is_low, [False]]).astype(int)))
+    begins, ends = turns[::2], turns[1::2]
+    whole = ends < len(at)
+    begins, lengths = at[begins[whole]], at[ends[whole]] - at[begins[whole]]
+    chosen = (begins >= after) & (lengths >= least)
+    return begins[chosen], lengths[chosen]
+
+
+def dips(t: Trace, after: float = 0.0, below: float = 0.5, least: float = 0.0) -> Values:
+    """How long each time lasts (s) in which the window is below this share of its median."""
+    return _low(t, after, below, least)[1]
+
+
+def dip_gaps(t: Trace, after: float = 0.0, below: float = 0.5, least: float = 0.0) -> Values:
+    """From the begin of each such time to that of the next, in s."""
+    return np.diff(_low(t, after, below, least)[0])
 
 
 def _calm(t: Trace, after: float, until: float, growing: str) -> tuple[Values, Values]:

@@ -193,6 +193,36 @@ def repaired(t: Trace) -> Values:
     return np.array(out)
 
 
+def lost_share(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
+    """Segments lost or dropped between two times over those sent."""
+    lost = t.rows("lost", "drop")
+    lost = t.time[lost[t.len[lost] > 0]]
+    sent = _sent_at(t)
+    of = int(np.sum((sent >= after) & (sent < until)))
+    return _one(int(np.sum((lost >= after) & (lost < until))) / max(1, of))
+
+
+def _first_duplicates(t: Trace) -> list[tuple[int, int]]:
+    """The first two duplicate acknowledgements of each row of them, each with the next acknowledgement."""
+    acked, out = t.seq[t.acks], []
+    row = 0
+    for i in range(1, len(acked) - 1):
+        row = row + 1 if acked[i] == acked[i - 1] else 0
+        if row in (1, 2):
+            out.append((int(t.acks[i]), int(t.acks[i + 1])))
+    return out
+
+
+def duplicates(t: Trace) -> Values:
+    """How many acknowledgements were the first or the second duplicate of a row."""
+    return _one(len(_first_duplicates(t)))
+
+
+def released(t: Trace) -> Values:
+    """New segments that left between each first or second duplicate and the acknowledgement after it."""
+    return np.array([float(np.sum((t.sends > a) & (t.sends < b))) for a, b in _first_duplicates(t)])
+
+
 def lost_before(t: Trace) -> Values:
     """Segments lost before slow start ended (the threshold was first set)."""
     rows = t.window_rows

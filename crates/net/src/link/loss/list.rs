@@ -24,7 +24,7 @@
 use super::{Counts, LossModel, LossPoint};
 use crate::params::{self, Params};
 use crosswind_base::packet::Proto;
-use crosswind_base::{ConfigError, DropReason, Packet, Setting, TcpFlags, Time};
+use crosswind_base::{ConfigError, DropReason, Ecn, Packet, Setting, TcpFlags, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -145,8 +145,8 @@ impl LossModel for List {
         }
         is_lost.then_some(DropReason::Listed)
     }
-    fn marks(&self) -> bool {
-        self.marks
+    fn rewrites(&self) -> Option<Ecn> {
+        self.marks.then_some(Ecn::Ce)
     }
     /// Numbers go on counting from the start of the run.
     fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
@@ -206,7 +206,7 @@ mod tests {
         let mut m = List::new(ListParams { marks: vec![2], ..ListParams::default() });
         let marked = [500, 0, 500, 500].map(|payload| {
             assert!(m.lose(&packet(payload), Time::ZERO).is_none());
-            m.marks()
+            m.rewrites().is_some()
         });
         assert_eq!(marked, [false, false, true, false]);
     }

@@ -1,5 +1,6 @@
 //! Loss models: which packets a link loses, whatever the link is.
 
+pub mod ecn_field;
 pub mod list;
 pub mod none;
 pub mod phases;
@@ -7,7 +8,7 @@ pub mod several;
 pub mod uniform;
 
 use auto_impl::auto_impl;
-use crosswind_base::{ConfigError, DropReason, Packet, Setting, Time};
+use crosswind_base::{ConfigError, DropReason, Ecn, Packet, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -52,10 +53,10 @@ pub trait LossModel {
     }
     /// The reason if this packet is lost, whose turn it is at `now`.
     fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason>;
-    /// Whether the packet that was looked at last is to be marked (CE), if it may be.
+    /// What the ECN field of the packet that was looked at last becomes; CE only where it may be marked.
     #[inline]
-    fn marks(&self) -> bool {
-        false
+    fn rewrites(&self) -> Option<Ecn> {
+        None
     }
     /// New values for some parameters, from now on.
     fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {

@@ -16,7 +16,7 @@
 use super::{BoxLoss, LossModel, LossPoint};
 use crate::build::{BuildCx, Kind};
 use crate::params::{Complete, Params};
-use crosswind_base::{ConfigError, DropReason, Packet, Setting, Time};
+use crosswind_base::{ConfigError, DropReason, Ecn, Packet, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -75,7 +75,7 @@ impl Params for SeveralParams {
 /// Loses what one of its models loses.
 pub struct Several {
     models: Vec<BoxLoss>,
-    marks: bool,
+    rewrites: Option<Ecn>,
 }
 
 /// Each model gets random streams of its own.
@@ -85,7 +85,7 @@ pub fn build(p: SeveralParams, cx: &BuildCx<'_>) -> Result<Several, ConfigError>
         cx.elements().loss(&one.0, &format!("of[{i}]"), &cx.inside(&own, None))
     };
     let models = p.of.iter().enumerate().map(make).collect::<Result<_, _>>()?;
-    Ok(Several { models, marks: false })
+    Ok(Several { models, rewrites: None })
 }
 
 impl LossModel for Several {
@@ -93,17 +93,18 @@ impl LossModel for Several {
         self.models.first().map_or(LossPoint::Exit, |m| m.point())
     }
     fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason> {
-        self.marks = false;
+        self.rewrites = None;
         let mut why = None;
         for m in &mut self.models {
             let own = m.lose(p, now);
             why = why.or(own);
-            self.marks |= m.marks();
+            self.rewrites = m.rewrites().or(self.rewrites);
         }
         why
     }
-    fn marks(&self) -> bool {
-        self.marks
+    /// What the last says that rewrites the packet.
+    fn rewrites(&self) -> Option<Ecn> {
+        self.rewrites
     }
     /// `of` is a list as long as there are models; empty tables leave theirs as they are.
     fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {

@@ -216,6 +216,7 @@ impl Connection {
         }
     }
 
+    #[inline(always)]
     pub fn on_packet(&mut self, p: &Packet, ext: Option<&Ext>, io: &mut impl Io) {
         if p.flags.has(TcpFlags::RST.with(TcpFlags::SYN)) {
             return self.on_control(p, ext, io);

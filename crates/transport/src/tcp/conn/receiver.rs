@@ -371,41 +371,42 @@ impl Receiver {
         }
     }
 
-    #[cold]
-    fn learn_acked(&mut self) {
-        if let Some(q) = &mut self.quick {
-            q.acked(self.next);
-        }
-    }
-
     /// The window last sent.
     fn window_sent(&self, p: &TcpParams) -> u64 {
         self.growing.as_ref().map_or(p.receiver.receive_buffer.0, |g| g.offered())
     }
 
     /// An ACK (or a segment that carries one) has been sent.
+    #[inline]
     pub fn acked(&mut self) {
-        if self.quick.is_some() {
-            self.learn_acked();
+        if self.quick.is_some() || self.habit.is_some() || self.growing.is_some() {
+            self.hears_of_ack();
+        }
+        self.unacked = 0;
+        self.delack_at = Time::NEVER;
+        self.last_ack_sent = self.next;
+    }
+
+    /// What few receivers have, and what is told of an ACK that leaves.
+    #[inline(never)]
+    fn hears_of_ack(&mut self) {
+        if let Some(q) = &mut self.quick {
+            q.acked(self.next);
         }
         if self.unacked > 0
             && let Some(h) = &mut self.habit
         {
             h.draw();
         }
-        self.unacked = 0;
-        self.delack_at = Time::NEVER;
-        self.last_ack_sent = self.next;
-        if self.growing.is_some() {
-            let waiting = self.waiting();
-            if let Some(g) = &mut self.growing {
-                g.sent(self.next, waiting);
-            }
+        let waiting = if self.growing.is_some() { self.waiting() } else { 0 };
+        if let Some(g) = &mut self.growing {
+            g.sent(self.next, waiting);
         }
     }
 
     /// Window to advertise: usually the whole buffer, because most applications read at once and what waits out of order lies
     /// inside the window that was offered for it (its right edge never moves back, RFC 9293 section 3.8.6).
+    #[inline]
     pub fn window(&self, params: &TcpParams) -> u64 {
         match &self.growing {
             None if self.read_to == AT_ONCE => params.receiver.receive_buffer.0,

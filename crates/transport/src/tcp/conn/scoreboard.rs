@@ -217,6 +217,10 @@ impl Scoreboard {
             return 0;
         }
         let i = self.ranges.partition_point(|r| r.1 < left);
+        // Most blocks repeat what earlier ACKs have reported.
+        if self.ranges.get(i).is_some_and(|r| r.0 <= left && right <= r.1) {
+            return 0;
+        }
         let touched = self.ranges.range(i..).take_while(|r| r.0 <= right).count();
         let Some(last) = touched.checked_sub(1) else {
             self.ranges.insert(i, (left, right));

@@ -123,7 +123,7 @@ impl Sender {
     }
 
     /// One segment of new data (or the bare FIN), if data, peer window, Nagle and `room` allow.
-    #[inline]
+    #[inline(always)]
     pub(super) fn send_new(&mut self, room: f64, p: &TcpParams, line: &mut impl Line) -> bool {
         if self.probe_budget == Some(0) {
             return false;
