@@ -180,14 +180,28 @@ def test_after_an_interrupt_nothing_is_left() -> None:
 @live
 @pytest.mark.parametrize("to_kernel", [True, False])
 def test_every_byte_goes_either_way_with_losses_and_marks(*, to_kernel: bool, tmp_path: Path) -> None:
-    what = Transfer(
-        4_000_000, "50 Mbit/s", "5 ms", {"type": "codel", "limit": "1000 packets"}, loss=0.002, ecn=True, limit_s=60
-    )
+    codel = {"type": "codel", "limit": "1000 packets"}
+    what = Transfer(4_000_000, "50 Mbit/s", "5 ms", codel, loss=0.002, ecn="classic", limit_s=60)
     said = transfer(what.request(to_kernel=to_kernel, pcap=tmp_path / "packets.pcapng"))
     assert said["is_exact"], said
     assert said["lost_packets"] > 0 and said["retransmitted_packets"] >= said["lost_packets"]
     assert said["damaged_packets"] == said["strange_packets"] == 0
     assert said["captured_packets"] > 4_000_000 / 1448 and (tmp_path / "packets.pcapng").stat().st_size > 4_000_000
+
+
+@live
+def test_marks_in_bytes_are_counted_and_a_kernel_without_such_a_count_is_named() -> None:
+    codel = {"type": "codel", "limit": "1000 packets", "target": "1 ms", "interval": "10 ms"}
+    what = Transfer(4_000_000, "50 Mbit/s", "5 ms", codel, ecn="accurate", limit_s=60)
+    said = transfer(what.request(to_kernel=True, is_virtual=True))
+    assert said["is_exact"] and said["ecn"] == "accurate", said
+    assert said["told_marks_packets"] == said["marked_packets"] > 0
+    try:
+        real = transfer(what.request(to_kernel=True))
+    except InputError as e:
+        assert "accurate ECN" in e.found
+    else:
+        assert real["ecn"] == "accurate" and real["told_marks_packets"] == real["marked_packets"], real
 
 
 @live

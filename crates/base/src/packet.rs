@@ -191,6 +191,30 @@ impl AccEcnOption {
     pub fn padded_bytes(self) -> u16 {
         (2 + 3 * u16::from(self.fields)).next_multiple_of(4)
     }
+    /// Writes it as it stands in a header, padded to words with no-operations before it.
+    pub fn write(&self, out: &mut Vec<u8>) {
+        let length = 2 + 3 * self.fields;
+        out.extend(std::iter::repeat_n(1, usize::from(self.padded_bytes()) - usize::from(length)));
+        out.extend([self.order.kind(), length]);
+        for field in self.in_order() {
+            out.extend(&field.to_be_bytes()[1..]);
+        }
+    }
+    /// Reads what stands behind kind and length; nothing where it is another option, or has no whole fields.
+    pub fn read(kind: u8, body: &[u8]) -> Option<AccEcnOption> {
+        let order = [AccEcnOrder::Ect0First, AccEcnOrder::Ect1First].into_iter().find(|o| o.kind() == kind)?;
+        let mut found = AccEcnOption { order, fields: (body.len() / 3) as u8, ..AccEcnOption::default() };
+        if body.len() % 3 != 0 || body.len() > 9 {
+            return None;
+        }
+        let mut fields = body.chunks(3).map(|f| u32::from_be_bytes([0, f[0], f[1], f[2]]));
+        let [first, marked, last] = [(); 3].map(|()| fields.next().unwrap_or(0));
+        (found.ceb, found.e0b, found.e1b) = match order {
+            AccEcnOrder::Ect0First => (marked, first, last),
+            AccEcnOrder::Ect1First => (marked, last, first),
+        };
+        Some(found)
+    }
     /// A counter of this code point that the option holds.
     pub fn get(&self, of: Ecn) -> Option<u32> {
         let first = (self.order == AccEcnOrder::Ect1First) == (of == Ecn::Ect1);

@@ -32,6 +32,8 @@ pub struct Look {
     pub ssthresh: u32,
     pub cwnd: u32,
     pub retransmitted_packets: u32,
+    /// Packets that arrived marked, as far as its peer has told.
+    pub marked_packets: u32,
     pub timeouts: u16,
 }
 
@@ -55,6 +57,7 @@ pub fn look(socket: BorrowedFd<'_>) -> io::Result<Look> {
         ssthresh: number(76),
         cwnd: number(80),
         retransmitted_packets: number(100),
+        marked_packets: number(196),
         timeouts: u16::from_ne_bytes([raw[240], raw[241]]),
     })
 }

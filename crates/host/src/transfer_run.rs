@@ -4,6 +4,7 @@ use crate::trial::{Direction, Outcome, Trial};
 use crosswind_base::{Dur, Vantage, units};
 use crosswind_record::pcapng::{PcapngOptions, PcapngWriter, Snap, Vantages};
 use crosswind_transport::stack::CutBecause;
+use crosswind_transport::tcp::ecn::Agreed;
 use crosswind_transport::tcp::preset;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -93,6 +94,13 @@ fn told(o: &Outcome, size_bytes: u64, knows_sender: bool) -> Value {
         "lost_packets": o.losses_packets,
         "marked_packets": o.marks_packets,
         "retransmitted_packets": if knows_sender { Some(o.retransmitted_packets) } else { o.kernels_retransmitted },
+        "ecn": match o.ecn {
+            Agreed::Nothing => "off",
+            Agreed::Classic => "classic",
+            Agreed::Dctcp => "dctcp",
+            Agreed::Accurate => "accurate",
+        },
+        "told_marks_packets": o.told_marks_packets,
         "timeouts": if knows_sender { Some(o.timeouts) } else { o.kernels_timeouts },
         "cuts": cuts,
         "damaged_packets": o.counts.damaged_packets,

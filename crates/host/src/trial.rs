@@ -18,6 +18,7 @@ use crosswind_stacks::tcp::own::Counts;
 use crosswind_stacks::tcp::{Line, OwnTcp, Place};
 use crosswind_transport::stack::{Cut, Role, Stack, State};
 use crosswind_transport::tcp::TcpParams;
+use crosswind_transport::tcp::ecn::Agreed;
 use serde_json::{Value, json};
 use std::io;
 use std::net::{SocketAddr, SocketAddrV4, TcpStream};
@@ -78,6 +79,10 @@ pub struct Outcome {
     /// What the kernel says of itself where it sends.
     pub kernels_retransmitted: Option<u64>,
     pub kernels_timeouts: Option<u64>,
+    /// What both ends have agreed on about ECN.
+    pub ecn: Agreed,
+    /// Packets with data that arrived marked, as far as the sender was told.
+    pub told_marks_packets: u64,
     /// Of the own sender.
     pub retransmitted_packets: u64,
     pub timeouts: u64,
@@ -184,6 +189,7 @@ impl Trial {
         let tells = |f: fn(Look) -> u64| last.map(f);
         let kernels_retransmitted = tells(|l| l.retransmitted_packets.into());
         let kernels_timeouts = tells(|l| l.timeouts.into());
+        let told_marks = tells(|l| l.marked_packets.into());
         course.is_over.store(true, Ordering::Relaxed);
         // Without its device a socket that waits gets no further.
         drop(live);
@@ -201,14 +207,16 @@ impl Trial {
             (state, Ok(_)) => Some(format!("{state:?}, {right} bytes")),
         };
         let captured_packets = captured.map_or(0, |(_, s)| s.written_packets);
+        let of_own = outcome(&driver.network, &own, end.at);
         Ok(Outcome {
             right_bytes: right,
             failure,
             captured_packets,
             kernels_retransmitted,
             kernels_timeouts,
+            told_marks_packets: told_marks.unwrap_or(of_own.told_marks_packets),
             late_p99: late_p99.unwrap_or_default(),
-            ..outcome(&driver.network, &own, end.at)
+            ..of_own
         })
     }
 
@@ -239,6 +247,8 @@ fn outcome(network: &Network, end: &End, until: Time) -> Outcome {
     let losses_packets: u64 = lost.iter().flat_map(|row| on_links.map(|why| row[why as usize])).sum();
     let all: u64 = lost.iter().flatten().sum();
     let probe = end.stack.probe();
+    let conn = end.stack.connection();
+    let counting = conn.tx.get().and_then(|tx| tx.ecn.counting.as_ref());
     Outcome {
         right_bytes: 0,
         failure: None,
@@ -248,6 +258,8 @@ fn outcome(network: &Network, end: &End, until: Time) -> Outcome {
         marks_packets: network.losses.marks_packets.iter().sum(),
         kernels_retransmitted: None,
         kernels_timeouts: None,
+        ecn: conn.rx.feedback.agreed,
+        told_marks_packets: counting.map_or(0, |c| c.marked().into()),
         retransmitted_packets: probe.retransmitted_packets.unwrap_or(0),
         timeouts: probe.timeouts.unwrap_or(0),
         cuts: end.cuts.clone(),

@@ -5,6 +5,8 @@ use crosswind_base::{Dur, Vantage};
 use crosswind_host::namespace::Namespace;
 use crosswind_host::{Direction, Outcome, Trial};
 use crosswind_record::pcapng::{PcapngOptions, PcapngWriter, Snap, Vantages};
+use crosswind_transport::stack::CutBecause;
+use crosswind_transport::tcp::ecn::Agreed;
 use crosswind_transport::tcp::preset;
 use serde_json::{Value, json};
 use std::io::{BufWriter, Write};
@@ -130,6 +132,60 @@ fn in_virtual_time_own_tcp_survives_the_same_at_both_ends_and_repeats() {
             (first.cuts, first.elapsed, first.retransmitted_packets),
             (again.cuts, again.elapsed, again.retransmitted_packets)
         );
+    }
+}
+
+fn marking(direction: Direction, ecn: &str) -> Trial {
+    Trial {
+        queue: json!({"type": "codel", "limit": "1000 packets", "target": "1 ms", "interval": "10 ms"}),
+        ..trial(direction, 20 * MB, &json!({"preset": "linux-6-cubic", "ecn": ecn}))
+    }
+}
+
+fn counted_right(out: &Outcome, direction: Direction) {
+    assert_eq!((out.ecn, out.drops_packets), (Agreed::Accurate, 0), "{direction:?}: {out:?}");
+    assert!(out.marks_packets > 3, "{direction:?}: {} marks", out.marks_packets);
+    assert_eq!(out.told_marks_packets, out.marks_packets, "{direction:?}");
+}
+
+#[test]
+fn in_virtual_time_accurate_feedback_in_bytes_counts_the_marks_that_the_queue_made() {
+    for direction in [Direction::ToKernel, Direction::FromKernel] {
+        let t = marking(direction, "accurate");
+        let out = t.twin(&t.tcp).expect("parameters make sense");
+        assert_eq!((out.failure.clone(), out.right_bytes), (None, 20 * MB), "{direction:?}: {out:?}");
+        counted_right(&out, direction);
+        assert!(out.cuts.iter().any(|c| c.why == CutBecause::EcnCe), "{direction:?}: {:?}", out.cuts);
+    }
+}
+
+#[test]
+fn a_kernel_with_classic_feedback_gets_classic_feedback_from_one_that_asks_for_more() {
+    let Some(_turn) = turn() else { return };
+    for direction in [Direction::ToKernel, Direction::FromKernel] {
+        let t = Trial { settings: vec![("net.ipv4.tcp_ecn".into(), "1".into())], ..marking(direction, "accurate") };
+        let out = complete(t);
+        assert_eq!((out.ecn, out.drops_packets), (Agreed::Classic, 0), "{direction:?}: {out:?}");
+        assert!(out.marks_packets > 3, "{direction:?}: {} marks", out.marks_packets);
+    }
+}
+
+#[test]
+fn a_kernel_with_accurate_feedback_counts_the_same_marks_either_way() {
+    let Some(_turn) = turn() else { return };
+    for direction in [Direction::ToKernel, Direction::FromKernel] {
+        let settings = vec![("net.ipv4.tcp_ecn".to_string(), "3".to_string())];
+        match (Trial { settings, ..marking(direction, "accurate") }).run() {
+            Ok(out) => {
+                assert_eq!((out.failure.clone(), out.right_bytes), (None, 20 * MB), "{direction:?}: {out:?}");
+                counted_right(&out, direction);
+            }
+            Err(e) if e.to_string().contains("tcp_ecn") => {
+                eprintln!("SKIPPED: no AccECN opposite, this kernel does not offer it: {e}");
+                return;
+            }
+            Err(e) => panic!("the machine can do it: {e}"),
+        }
     }
 }
 

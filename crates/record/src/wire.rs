@@ -23,7 +23,7 @@
 pub mod datagram;
 
 use crate::option;
-use crosswind_base::packet::{AccEcnOption, Ext, Proto};
+use crosswind_base::packet::{Ext, Proto};
 use crosswind_base::{FlowId, Packet, TcpFlags};
 
 pub const IPV4_HEADER_BYTES: usize = 20;
@@ -268,7 +268,7 @@ fn tcp_header(p: &Packet, ext: Option<&Ext>, f: TcpFields, out: &mut Vec<u8>) {
     out.extend([0, 0, 0, 0]);
     tcp_options(p, &f.options, out);
     if let Some(counters) = ext.and_then(|e| e.accecn) {
-        accecn_option(&counters, out);
+        counters.write(out);
     }
     let blocks = ext.map_or(&[][..], |e| e.sack.as_slice());
     let fit = f.options.sack_blocks_that_fit();
@@ -304,16 +304,6 @@ fn tcp_options(p: &Packet, options: &TcpOptions, out: &mut Vec<u8>) {
     }
     if let Some(shift) = options.wscale {
         out.extend([1, 3, 3, shift]);
-    }
-}
-
-/// Padded to words with no-operations before it.
-fn accecn_option(counters: &AccEcnOption, out: &mut Vec<u8>) {
-    let length = 2 + 3 * counters.fields;
-    out.extend(std::iter::repeat_n(1, usize::from(counters.padded_bytes()) - usize::from(length)));
-    out.extend([counters.order.kind(), length]);
-    for field in counters.in_order() {
-        out.extend(&field.to_be_bytes()[1..]);
     }
 }
 

@@ -63,6 +63,13 @@ fn transfers_survive_losses_in_every_mix() {
 }
 
 #[test]
+fn who_asks_for_marks_to_be_counted_sends_without_when_the_peer_does_not() {
+    for (mix, own) in [("client", json!({"ecn": "accurate"})), ("server", json!({"preset": "prague"}))] {
+        complete(world(&table(mix, own), Path::new(20, 100, 60), 1, MB, 1), MB, 60);
+    }
+}
+
+#[test]
 fn ten_runs_with_one_seed_send_the_same_bytes_at_the_same_times_and_another_seed_does_not() {
     for mix in MIXES {
         let hash = |seed| {

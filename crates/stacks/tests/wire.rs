@@ -1,7 +1,7 @@
 //! Segments as bytes and back: what one end writes the other reads, a second reader agrees, and damage is refused.
 #![cfg(feature = "smoltcp")]
 
-use crosswind_base::packet::Ext;
+use crosswind_base::packet::{AccEcnOption, Ext};
 use crosswind_base::{Ecn, Packet, Rng, SackList, Streams, TcpFlags};
 use crosswind_stacks::tcp::{Line, Place, Refused};
 use smoltcp::phy::ChecksumCapabilities;
@@ -42,12 +42,22 @@ fn any(rng: &mut Rng, seq: u64, ack: u64) -> (Packet, Option<Ext>) {
         ..Packet::default()
     };
     p.set_ecn(Ecn::from_bits(rng.below(4) as u8));
+    let accecn = rng.chance(0.4).then(|| counters(rng));
     let mut sack = SackList::EMPTY;
-    for _ in 0..rng.below(if stamps { 4 } else { 5 }) {
+    let room = 40 - if stamps { 12 } else { 0 } - accecn.map_or(0, |a| u64::from(a.padded_bytes())) - 4;
+    for _ in 0..rng.below(room / 8 + 1) {
         let left = ack + rng.below(1 << 20);
         sack.push(left, left + 1 + rng.below(3000));
     }
-    (p, (!sack.is_empty()).then(|| Ext { sack, ..Ext::default() }))
+    (p, (!sack.is_empty() || accecn.is_some()).then(|| Ext { sack, accecn, ..Ext::default() }))
+}
+
+/// An option of AccECN; what it has no field for is zero.
+fn counters(rng: &mut Rng) -> AccEcnOption {
+    let mut any = || rng.below(1 << 24).to_be_bytes();
+    let all: Vec<u8> = (0..3).flat_map(|_| any().into_iter().skip(5)).collect();
+    let (kind, fields) = (172 + 2 * rng.below(2) as u8, rng.below(4) as usize);
+    AccEcnOption::read(kind, &all[..3 * fields]).expect("an option")
 }
 
 #[test]
@@ -77,9 +87,41 @@ fn what_one_end_writes_the_other_reads_over_many_turns_of_the_numbers() {
         assert_eq!((q.ts_val, q.ts_ecr, q.payload, q.ecn()), (p.ts_val, p.ts_ecr, p.payload, p.ecn()), "{turn}");
         let blocks = |e: Option<Ext>| e.map_or(SackList::EMPTY, |e| e.sack);
         assert_eq!(blocks(got.ext), blocks(ext), "{turn}");
+        assert_eq!(got.ext.and_then(|e| e.accecn), ext.and_then(|e| e.accecn), "{turn}");
         assert!(got.payload.iter().all(|x| *x == mark) && got.payload.len() == usize::from(p.payload));
         assert_eq!(usize::from(q.len), bytes.len());
     }
+}
+
+#[test]
+fn the_counters_stand_where_the_rfc_draws_them_and_what_follows_a_strange_option_is_read() {
+    let [mut a, mut b] = lines([Some(7), Some(7)]);
+    let p = Packet { flags: TcpFlags::ACK, ts_val: 3, ts_ecr: 4, wnd: 1280, seq: 1, ack: 1, ..Packet::default() };
+    let accecn = AccEcnOption::read(174, &[0, 0, 1, 0, 2, 0, 3, 0, 0]);
+    let counted = accecn.expect("three fields");
+    assert_eq!((counted.e1b, counted.ceb, counted.e0b), (1, 512, 3 << 16));
+    let bytes = a.encode(&p, Some(&Ext { accecn, ..Ext::default() }), |_| {});
+    // Behind twelve bytes of timestamps: one no-operation, kind, length, fields.
+    assert_eq!(bytes[52..64], [1, 174, 11, 0, 0, 1, 0, 2, 0, 3, 0, 0]);
+    assert_eq!(b.decode(&bytes).expect("a segment").ext.and_then(|e| e.accecn), accecn);
+    for (kind, body) in [(173, &[0; 3][..]), (172, &[0; 4]), (174, &[0; 12])] {
+        assert_eq!(AccEcnOption::read(kind, body), None, "{kind}, {} bytes", body.len());
+    }
+    // An option of no known kind before the timestamps: those are read all the same, as is one cut short behind them left.
+    let mut moved = bytes[..40].to_vec();
+    moved.extend([254, 4, 9, 9, 1, 1, 8, 10, 0, 0, 0, 3, 0, 0, 0, 4, 1, 1, 172, 30, 0, 0, 0, 0]);
+    moved.truncate(64);
+    let sealed = sealed(moved);
+    let got = b.decode(&sealed).expect("a segment");
+    assert_eq!((got.packet.ts_val, got.packet.ts_ecr, got.ext.and_then(|e| e.accecn)), (3, 4, None));
+}
+
+/// The packet with right checksums.
+fn sealed(mut bytes: Vec<u8>) -> Vec<u8> {
+    let ip = Ipv4Packet::new_checked(&bytes[..]).expect("IPv4");
+    let (src, dst) = (ip.src_addr().into(), ip.dst_addr().into());
+    TcpPacket::new_checked(&mut bytes[20..]).expect("TCP").fill_checksum(&src, &dst);
+    bytes
 }
 
 #[test]

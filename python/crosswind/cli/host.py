@@ -36,11 +36,14 @@ def host(
         typer.Option(
             "--queue",
             metavar="TABLE",
-            help="A queue of a scenario; default: drop-tail of a bandwidth-delay product, CoDel with --ecn.",
+            help="A queue of a scenario; default: drop-tail of a bandwidth-delay product, CoDel with ECN.",
         ),
     ] = "",
     loss: Annotated[float, typer.Option("--loss", min=0.0, max=1.0, help="Probability that a packet is lost.")] = 0.0,
     ecn: Annotated[bool, typer.Option("--ecn", help="Both ends ask for ECN (RFC 3168).")] = False,
+    accecn: Annotated[
+        bool, typer.Option("--accecn", help="Both ends ask for accurate ECN (RFC 9768), if the kernel has it.")
+    ] = False,
     sack: Annotated[bool, typer.Option("--sack/--no-sack", help="Selective acknowledgements.")] = True,
     tcp: Annotated[str, typer.Option("--tcp", metavar="TABLE", help="Keys of our own end, '{ law = \"reno\" }'.")] = "",
     kernel: Annotated[str, typer.Option("--kernel", help="Congestion control of the kernel where it sends.")] = "cubic",
@@ -63,8 +66,10 @@ def host(
     """
     from crosswind.emulate.transfer import Transfer, transfer
 
+    asked: Literal["off", "classic", "accurate"] = "accurate" if accecn else "classic" if ecn else "off"
     what = Transfer(
-        round(_number("--size", size, "bytes")), rate, delay, _queue(queue, rate, delay, ecn=ecn), loss, ecn, sack,
+        round(_number("--size", size, "bytes")), rate, delay, _queue(queue, rate, delay, ecn=ecn or accecn), loss,
+        asked, sack,
         _table("--tcp", tcp) if tcp else None, kernel, seed, limit,
     )  # fmt: skip
     rows: list[dict[str, Any]] = []

@@ -8,7 +8,7 @@ import signal
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from crosswind.core import core, has_hook
 from crosswind.emulate import needs, sandbox
@@ -21,6 +21,8 @@ Table = dict[str, Any]
 BUFFER = "8 MB"
 SETTINGS = {"net.ipv4.tcp_rmem": "4096 131072 67108864", "net.ipv4.tcp_wmem": "4096 131072 67108864"}
 SWITCHED = {True: "1", False: "0"}
+#: `tcp_ecn` of Linux.
+ECN = {"off": "0", "classic": "1", "accurate": "3"}
 
 
 @dataclass(frozen=True)
@@ -28,7 +30,8 @@ class Transfer:
     """What is sent over which link.
 
     `size_bytes`: payload. `rate`, `delay` (one way) and `queue` as in a scenario. `loss`: probability of each packet of
-    the data's direction, 0 to 1. `tcp`: further keys of our own end. `kernels_law`: where the kernel sends.
+    the data's direction, 0 to 1. `ecn`: what both ends ask for, `off`, `classic` (RFC 3168) or `accurate` (RFC 9768,
+    which kernels up to 6.18 refuse). `tcp`: further keys of our own end. `kernels_law`: where the kernel sends.
     `limit_s`: it is broken off then.
     """
 
@@ -37,7 +40,7 @@ class Transfer:
     delay: str
     queue: Table
     loss: float = 0.0
-    ecn: bool = False
+    ecn: Literal["off", "classic", "accurate"] = "off"
     sack: bool = True
     tcp: Table | None = None
     kernels_law: str = "cubic"
@@ -50,9 +53,9 @@ class Transfer:
         base = {"preset": "linux-6-cubic"} if self.sack else {"preset": "rfc", "sack": "off", "recovery": "newreno"}
         own = {
             **base, "mss": "1448 B", "timestamps": "on", "receive_buffer": BUFFER, "send_buffer": BUFFER,
-            "ecn": "classic" if self.ecn else "off", **(self.tcp or {}),
+            "ecn": self.ecn, **(self.tcp or {}),
         }  # fmt: skip
-        settings = {**SETTINGS, "net.ipv4.tcp_sack": SWITCHED[self.sack], "net.ipv4.tcp_ecn": SWITCHED[self.ecn]}
+        settings = {**SETTINGS, "net.ipv4.tcp_sack": SWITCHED[self.sack], "net.ipv4.tcp_ecn": ECN[self.ecn]}
         return {
             "to_kernel": to_kernel, "size_bytes": self.size_bytes, "own": own,
             # Linux acknowledges every segment of a transfer like this one.
@@ -83,7 +86,12 @@ def transfer(request: Table) -> dict[str, Any]:
         if not out.exists():
             raise CrosswindError(f"the sandbox of the transfer ended with exit code {code}")
         said: dict[str, Any] = json.loads(out.read_text(encoding="utf-8"))
-    if error := said.get("error"):
+    error = said.get("error")
+    if error and "tcp_ecn" in error and request["own"].get("ecn") == "accurate":
+        raise InputError(
+            "--accecn", found="a kernel without accurate ECN", expected="one with `net.ipv4.tcp_ecn = 3`, or --ecn"
+        )
+    if error:
         raise InputError("host", found=error, expected="a transfer that the engine and this machine can make")
     return said
 

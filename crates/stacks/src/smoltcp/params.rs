@@ -3,7 +3,6 @@
 use crosswind_base::units::{Size, show_dur};
 use crosswind_base::{ConfigError, Dur};
 use crosswind_transport::stack::Role;
-use crosswind_transport::tcp::ecn::EcnMode;
 use crosswind_transport::tcp::{TcpParams, preset};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,30 +102,6 @@ impl SmoltcpParams {
             let expected = "no parameters of Crosswind's TCP, or `runs_at = \"client\"` or `\"server\"`";
             return Err(ConfigError::new(format!("{path}.tcp"), "both ends are smoltcp", expected));
         }
-        let tcp = preset::read(&Value::Object(self.tcp.clone()), &format!("{path}.tcp"))?;
-        if tcp.ecn.mode == EcnMode::Accurate {
-            let expected =
-                "off, classic or dctcp: smoltcp counts no marks, and AccECN's option is not written in bytes";
-            return Err(ConfigError::new(format!("{path}.tcp.ecn"), "accurate", expected));
-        }
-        Ok(tcp)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use serde_json::json;
-
-    #[test]
-    fn what_its_bytes_cannot_say_is_refused() {
-        let with = |tcp: Value| SmoltcpParams {
-            runs_at: RunsAt::Client,
-            tcp: tcp.as_object().expect("a table").clone(),
-            ..SmoltcpParams::default()
-        };
-        assert!(with(json!({ "ecn": "classic" })).check("t").is_ok());
-        assert_eq!(with(json!({ "ecn": "accurate" })).check("t").expect_err("refused").path, "t.tcp.ecn");
-        assert_eq!(with(json!({ "preset": "prague" })).check("t").expect_err("refused").path, "t.tcp.ecn");
+        preset::read(&Value::Object(self.tcp.clone()), &format!("{path}.tcp"))
     }
 }

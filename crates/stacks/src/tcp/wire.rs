@@ -1,16 +1,20 @@
-//! Segments of Crosswind's TCP as the bytes of IPv4 and TCP, and back (rfc791, rfc9293, rfc7323, rfc2018).
+//! Segments of Crosswind's TCP as the bytes of IPv4 and TCP, and back (rfc791, rfc9293, rfc7323, rfc2018, rfc9768).
 //!
 //! Inside, sequence numbers are 64-bit offsets and windows are bytes. A [`Line`] knows what a peer with real bytes makes of that: both
-//! initial sequence numbers, and the scales that both have announced. Headers are written and read by etherparse. The option of
-//! AccECN is not carried: whoever speaks over a line must not have agreed on it.
+//! initial sequence numbers, and the scales that both have announced. Headers are written and read by etherparse, which knows all options
+//! that are used here but that of AccECN.
 
-use crosswind_base::packet::{Ext, Proto};
+use crosswind_base::packet::{AccEcnOption, Ext, Proto};
 use crosswind_base::{Ecn, Packet, SackList, TcpFlags};
 use etherparse::checksum::Sum16BitWords;
-use etherparse::{IpNumber, Ipv4Header, Ipv4Slice, TcpHeader, TcpHeaderSlice, TcpOptionElement as Opt, TcpSlice};
+use etherparse::{
+    IpNumber, Ipv4Header, Ipv4Slice, TcpHeader, TcpHeaderSlice, TcpOptionElement as Opt, TcpOptionsIterator, TcpSlice,
+};
 
 /// Hops that a packet may make.
 const TTL: u8 = 64;
+/// Bytes that options have room for.
+const OPTIONS_MAX: u16 = 40;
 /// Larger scales are taken for this one (rfc7323 section 2.3).
 const SHIFT_MAX: u8 = 14;
 
@@ -101,8 +105,7 @@ impl Line {
         }
         let shift = if is_syn { 0 } else { self.shift(self.own_shift) };
         tcp.window_size = (p.wnd >> shift).min(u32::from(u16::MAX)) as u16;
-        let options = self.options(p, ext);
-        tcp.set_options(&options).unwrap_or_else(|e| panic!("a segment has at most 40 bytes of options: {e:?}"));
+        self.write_options(p, ext, &mut tcp);
         let takes = u64::from(p.payload) + u64::from(is_syn) + u64::from(p.flags.has(TcpFlags::FIN));
         self.sent_to = self.sent_to.max(p.seq + takes);
 
@@ -128,6 +131,16 @@ impl Line {
         ip
     }
 
+    fn write_options(&self, p: &Packet, ext: Option<&Ext>, tcp: &mut TcpHeader) {
+        let too_long = |e| panic!("a segment has at most 40 bytes of options: {e:?}");
+        tcp.set_options(&self.options(p, ext)).unwrap_or_else(too_long);
+        if let Some(counters) = ext.and_then(|e| e.accecn) {
+            let mut all = tcp.options.as_slice().to_vec();
+            counters.write(&mut all);
+            tcp.set_options_raw(&all).unwrap_or_else(too_long);
+        }
+    }
+
     /// In the order and with the padding that is usual; SACK blocks as far as there is room.
     fn options(&self, p: &Packet, ext: Option<&Ext>) -> Vec<Opt> {
         let mut out = Vec::with_capacity(8);
@@ -148,7 +161,9 @@ impl Line {
         if let Some(shift) = syn.and_then(|e| e.wscale) {
             out.extend([Opt::Noop, Opt::WindowScale(shift)]);
         }
-        let most = if has_stamps { 3 } else { 4 };
+        let stamps = if has_stamps { 12 } else { 0 };
+        let counters = ext.and_then(|e| e.accecn).map_or(0, AccEcnOption::padded_bytes);
+        let most = usize::from((OPTIONS_MAX - stamps - counters - 4) / 8);
         let irs = self.irs.unwrap_or(0);
         let folded = |&(left, right): &(u64, u64)| (irs.wrapping_add(left as u32), irs.wrapping_add(right as u32));
         let mut blocks = ext.map_or(&[][..], |e| e.sack.as_slice()).iter().take(most).map(folded);
@@ -225,10 +240,11 @@ impl Line {
     }
 
     fn options_in(&mut self, tcp: &TcpSlice<'_>, p: &mut Packet) -> Option<Ext> {
-        let mut ext = Ext::default();
-        let mut is_any = false;
+        let (known, counters) = without_strangers(tcp.options());
+        let mut ext = Ext { accecn: counters, ..Ext::default() };
+        let mut is_any = counters.is_some();
         // What cannot be read, and what follows it, is as good as absent.
-        for option in tcp.options_iterator().map_while(Result::ok) {
+        for option in TcpOptionsIterator::from_slice(&known).map_while(Result::ok) {
             is_any = true;
             match option {
                 Opt::MaximumSegmentSize(mss) => ext.mss = mss,
@@ -258,6 +274,29 @@ impl Line {
         }
         list
     }
+}
+
+/// Options with no-operations in the place of those that etherparse does not know, and that of AccECN, which it does not either.
+fn without_strangers(options: &[u8]) -> (Vec<u8>, Option<AccEcnOption>) {
+    /// End, no-operation, MSS, scale, SACK permitted, SACK, timestamps.
+    const KNOWN: [u8; 7] = [0, 1, 2, 3, 4, 5, 8];
+    let (mut known, mut counters, mut at) = (options.to_vec(), None, 0);
+    while let Some([kind, length]) = options.get(at..at + 2).and_then(|two| <[u8; 2]>::try_from(two).ok()) {
+        let end = at + usize::from(length);
+        match kind {
+            0 => break,
+            1 => at += 1,
+            _ if length < 2 || end > options.len() => break,
+            _ => {
+                if !KNOWN.contains(&kind) {
+                    counters = counters.or_else(|| AccEcnOption::read(kind, &options[at + 2..end]));
+                    known[at..end].fill(1);
+                }
+                at = end;
+            }
+        }
+    }
+    (known, counters)
 }
 
 fn flags_out(flags: TcpFlags, tcp: &mut TcpHeader) {
