@@ -151,6 +151,58 @@ fn tcp_cubic_and_quinn_cubic_share_a_fifo() {
 }
 
 /// smoltcp at these ends, Crosswind's own TCP at the others. The buffer is what bounds its flight.
+/// Queues and links that a stack may meet, at 10 Mbit/s and 40 ms.
+fn places() -> [(&'static str, Value); 6] {
+    [
+        ("red", json!({"queue": {"type": "red-ns2", "limit": "60 packets"}})),
+        ("codel", json!({"queue": {"type": "codel", "limit": "1000 packets"}})),
+        ("fq-codel", json!({"queue": {"type": "fq-codel", "limit": "1000 packets"}})),
+        ("dualpi2", json!({"queue": {"type": "dualpi2"}})),
+        // As many bytes as the rate brings in each millisecond but every fourth.
+        ("trace", json!({"type": "trace", "rate": null, "opportunities_ms": [1, 2, 4], "opportunity": "1670 B"})),
+        ("handover", json!({"spikes": {"first": "3 s", "length": "400 ms", "discard": 20}})),
+    ]
+}
+
+#[test]
+fn quinn_beside_tcp_accounts_for_every_packet_wherever_it_is_placed() {
+    let bulk = json!({"type": "bulk", "size": "4 MB"});
+    for (name, place) in places() {
+        let tcp = json!({"from": "left-2", "to": "right-2", "tcp": {"law": "cubic"}, "workload": bulk});
+        let mut what = scenario(json!({"q": quinn("cubic", bulk.clone()), "t": tcp}), 60, place);
+        let bottleneck = what["topology"]["bottleneck"].as_object_mut().expect("a table");
+        bottleneck.retain(|_, v| !v.is_null());
+        let t = run(&what);
+        let flow = table(&t, "flow");
+        for row in 0..2 {
+            assert_eq!(text(&t, "outcome", row), "complete", "{name}");
+            assert_eq!(number(flow, "size_bytes", row), 4e6, "{name}");
+            let gone = number(flow, "drops_packets", row) + number(flow, "lost_packets", row);
+            let (sent, came) = (number(flow, "sent_packets", row), number(flow, "received_packets", row));
+            // The last ones may say that all is over, and still be on their way.
+            assert!((0.0..=3.0).contains(&(sent - came - gone)), "{name}: {sent} sent, {came} arrived, {gone} lost");
+        }
+    }
+}
+
+#[test]
+fn a_page_over_an_empty_path_takes_its_round_trips_and_its_bytes() {
+    // Handshake and body, handshake and six objects at once: four round trips of 100 ms. Each handshake is a datagram of 1200 B to the
+    // server and one back; six go to the server at once. Objects come with 45 B of headers for each 1155 B.
+    let page = json!({"type": "page", "body": "11 kB", "object": "8 kB", "objects": 6, "parallel": 6});
+    let what = json!({
+        "name": "page", "duration": "60 s",
+        "link": {"l": {"from": "server", "to": "browser", "rate": "10 Mbit/s", "delay": "50 ms", "queue": {"limit": "100 packets"}}},
+        "flow": {"p": {"from": "server", "to": "browser", "transport": {"type": "quinn"}, "workload": page}},
+    });
+    let ms = |bytes: f64| bytes * 8.0 / 1e4;
+    let handshakes = ms(2.0 * 1200.0) + ms(6.0 * 1200.0) + ms(6.0 * 1200.0);
+    let expected = 400.0 + handshakes + ms(1200.0) + ms(6.0 * 8000.0 * 1.04);
+    let t = run(&what);
+    let took = number(table(&t, "page"), "response_ns", 0) / 1e6;
+    assert!((took / expected - 1.0).abs() < 0.05, "{took} ms, by the formula {expected} ms");
+}
+
 fn smoltcp(runs_at: &str, workload: Value) -> Value {
     let mut flow = over("smoltcp", "cubic", workload);
     flow["transport"]["runs_at"] = runs_at.into();
