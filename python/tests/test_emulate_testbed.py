@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -17,10 +18,11 @@ from test_emulate import emulates
 
 from crosswind import Scenario, delays
 from crosswind import run as simulate
+from crosswind.cli import main
 from crosswind.emulate.network import Network
 from crosswind.emulate.programs import tasks_of
 from crosswind.emulate.worker import FIELDS, LAYOUT, Asked
-from crosswind.errors import InputError
+from crosswind.errors import EXIT_DONE, InputError
 from crosswind.results import Runs
 
 SCENARIO = """\
@@ -271,3 +273,18 @@ def test_a_lifetime_that_a_kernel_cannot_write_is_refused(tmp_path: Path) -> Non
     file.write_text(MORTAL.replace('"200 ms"', '{ data = "200 ms", form = "absolute" }'))
     with pytest.raises(InputError, match=r"flow\.stream\.lifetime.*differs from packet to packet"):
         Network.build(Scenario.load(file), seed=1)
+
+
+@emulates
+def test_accurate_ecn_is_the_kernels_or_the_kernel_is_said_to_have_none(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "accurate.toml"
+    flow = 'workload = { type = "bulk", size = "100 kB" }\ntcp = { preset = "linux-6-cubic", ecn = "accurate" }'
+    text = re.sub(r"lifetime = .*\nworkload = .*", flow, MORTAL).replace(
+        '{ type = "lpd", queue = { limit = "1000 packets" } }', '{ type = "droptail" }'
+    )
+    file.write_text(text)
+    code = main(["run", str(file), "--mode", "emulate", "--out", str(tmp_path / "out")])
+    said = capfd.readouterr().err
+    assert code == EXIT_DONE or "flow.stream.tcp.ecn: found `accurate`" in said, said

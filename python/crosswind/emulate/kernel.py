@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from crosswind.emulate.hosts import DEVICE, Host, call, settings
+from crosswind.emulate.hosts import DEVICE, Host, SetupError, call, settings
 from crosswind.emulate.port.constants import LAWS as PORTED
 from crosswind.errors import InputError
 from crosswind.scenario.quantity import parse
@@ -20,11 +20,12 @@ DEFAULTS = {
     "net.ipv4.tcp_rmem": "4096 131072 67108864",
     "net.ipv4.tcp_wmem": "4096 131072 67108864",
 }
+ECN, ACCURATE = "net.ipv4.tcp_ecn", "3"
 SWITCHES = (
     ("sack", "net.ipv4.tcp_sack", {"on": "1", "off": "0"}),
     ("timestamps", "net.ipv4.tcp_timestamps", {"on": "1", "off": "0"}),
     ("window_scaling", "net.ipv4.tcp_window_scaling", {"on": "1", "off": "0"}),
-    ("ecn", "net.ipv4.tcp_ecn", {"classic": "1", "on": "1", "accurate": "3", "off": "0"}),
+    ("ecn", ECN, {"classic": "1", "on": "1", "accurate": ACCURATE, "off": "0"}),
 )
 
 
@@ -63,6 +64,15 @@ def receive_buffer(flow: dict[str, Any]) -> int | None:
     return limit if limit is not None and limit < OWN_BUFFER_MAX_bytes else None
 
 
+def _has_accurate_ecn(host: Host) -> bool:
+    """Whether the kernel takes RFC 9768: it says so of no file, only when asked to use it."""
+    try:
+        settings(host, {ECN: ACCURATE})
+    except SetupError:
+        return False
+    return True
+
+
 def prepare(host: Host, flows: Iterable[dict[str, Any]], own: dict[str, Any]) -> list[str]:
     """Settings of one host for the TCP flows that begin or end there; what they disagree about comes back as text."""
     values: dict[str, str] = dict(DEFAULTS)
@@ -84,6 +94,12 @@ def prepare(host: Host, flows: Iterable[dict[str, Any]], own: dict[str, Any]) ->
             want("net.ipv4.tcp_recovery", "0", f["name"])
             want("net.ipv4.tcp_early_retrans", "0", f["name"])
         windows.add(int(tcp.get("initial_window_segments", 10)))
+        if values.get(ECN) == ACCURATE and not _has_accurate_ecn(host):
+            raise InputError(
+                f"flow.{f['group']}.tcp.ecn",
+                found="`accurate`",
+                expected=f"`classic` or `off`: this kernel does not take {ECN} = {ACCURATE}",
+            )
     settings(host, {**values, **own})
     if len(windows) > 1:
         disagreements.append(f"host {host.name} has one initial window: {max(windows)} segments of {sorted(windows)}")
