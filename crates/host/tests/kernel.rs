@@ -96,6 +96,24 @@ fn twenty_megabytes_go_either_way_byte_for_byte() {
     }
 }
 
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a kernel tells of itself in files")]
+fn bbr_sends_twenty_megabytes_either_way() {
+    let Some(_turn) = turn() else { return };
+    let to = complete(trial(Direction::ToKernel, 20 * MB, &json!({"preset": "linux-6-bbr"})));
+    let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    if !known.split_whitespace().any(|law| law == "bbr") {
+        eprintln!("SKIPPED: this kernel has no bbr: {known}");
+        return;
+    }
+    let t = Trial { kernels_law: "bbr".into(), ..trial(Direction::FromKernel, 20 * MB, &json!({"preset": "linux-6"})) };
+    let from = complete(t);
+    // 20 MB take 3.3 s at 50 Mbit/s with headers; late packets make it longer.
+    for out in [to, from] {
+        assert!(out.elapsed < Dur::from_secs(6) || out.late_p99 > LATE_MAX, "{out:?}");
+    }
+}
+
 /// Losses, and packets that others overtake.
 fn rough(mut t: Trial) -> Trial {
     t.link = json!({
