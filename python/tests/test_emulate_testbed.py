@@ -284,6 +284,7 @@ def test_accurate_ecn_is_the_kernels_or_the_kernel_is_said_to_have_none(
     text = re.sub(r"lifetime = .*\nworkload = .*", flow, MORTAL).replace(
         '{ type = "lpd", queue = { limit = "1000 packets" } }', '{ type = "droptail" }'
     )
+    assert '"accurate"' in text and "lifetime" not in text
     file.write_text(text)
     code = main(["run", str(file), "--mode", "emulate", "--out", str(tmp_path / "out")])
     said = capfd.readouterr().err

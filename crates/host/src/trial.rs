@@ -81,8 +81,8 @@ pub struct Outcome {
     pub kernels_timeouts: Option<u64>,
     /// What both ends have agreed on about ECN.
     pub ecn: Agreed,
-    /// Packets with data that arrived marked, as far as the sender was told.
-    pub told_marks_packets: u64,
+    /// Packets that arrived marked, as far as the sender was told; only accurate feedback counts them.
+    pub told_marks_packets: Option<u64>,
     /// Of the own sender.
     pub retransmitted_packets: u64,
     pub timeouts: u64,
@@ -214,7 +214,7 @@ impl Trial {
             captured_packets,
             kernels_retransmitted,
             kernels_timeouts,
-            told_marks_packets: told_marks.unwrap_or(of_own.told_marks_packets),
+            told_marks_packets: told_marks.filter(|_| of_own.ecn == Agreed::Accurate).or(of_own.told_marks_packets),
             late_p99: late_p99.unwrap_or_default(),
             ..of_own
         })
@@ -259,7 +259,7 @@ fn outcome(network: &Network, end: &End, until: Time) -> Outcome {
         kernels_retransmitted: None,
         kernels_timeouts: None,
         ecn: conn.rx.feedback.agreed,
-        told_marks_packets: counting.map_or(0, |c| c.marked().into()),
+        told_marks_packets: counting.map(|c| c.marked().into()),
         retransmitted_packets: probe.retransmitted_packets.unwrap_or(0),
         timeouts: probe.timeouts.unwrap_or(0),
         cuts: end.cuts.clone(),

@@ -352,9 +352,11 @@ fn check_end(bench: &Bench<BoxStage>, setup: &Setup) {
     let mut marks = 0;
     for d in &bench.deliveries {
         let was = bench.offered[d.seq as usize].ecn();
-        let is_kept = d.ecn == was || (d.ecn == Ecn::Ce && was.is_capable());
-        let is_cleared = setup.loss["type"] == "ecn-field" && d.ecn == Ecn::NotEct;
-        assert!(is_kept || is_cleared, "{was:?} became {:?}", d.ecn);
+        let is_right = match setup.loss["type"] == "ecn-field" {
+            true => d.ecn == Ecn::NotEct,
+            false => d.ecn == was || (d.ecn == Ecn::Ce && was.is_capable()),
+        };
+        assert!(is_right, "{was:?} became {:?}", d.ecn);
     }
     for e in &bench.log.entries {
         if let Entry::Marked { seq, .. } = e {

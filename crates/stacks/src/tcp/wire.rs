@@ -278,8 +278,8 @@ impl Line {
 
 /// Options with no-operations in the place of those that etherparse does not know, and that of AccECN, which it does not either.
 fn without_strangers(options: &[u8]) -> (Vec<u8>, Option<AccEcnOption>) {
-    /// End, no-operation, MSS, scale, SACK permitted, SACK, timestamps.
-    const KNOWN: [u8; 7] = [0, 1, 2, 3, 4, 5, 8];
+    /// MSS, scale, SACK permitted, SACK, timestamps.
+    const KNOWN: [u8; 5] = [2, 3, 4, 5, 8];
     let (mut known, mut counters, mut at) = (options.to_vec(), None, 0);
     while let Some([kind, length]) = options.get(at..at + 2).and_then(|two| <[u8; 2]>::try_from(two).ok()) {
         let end = at + usize::from(length);

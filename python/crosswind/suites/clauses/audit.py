@@ -185,8 +185,9 @@ def scenarios(case: AuditCase, of: Body) -> dict[str, Scenario]:
 
 def _as_body(flow: Table, body: Table) -> Table:
     """A flow of a case; `like = "body"` gives it the transport that is examined."""
-    own = {k: v for k, v in flow.items() if k != "like"}
-    return {**own, "transport": body["transport"]} if "like" in flow else own
+    if flow.get("like") != "body":
+        return flow
+    return {**{k: v for k, v in flow.items() if k != "like"}, "transport": body["transport"]}
 
 
 def _offset_ns(laid: Table, phase: float) -> int:

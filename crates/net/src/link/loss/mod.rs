@@ -1,4 +1,4 @@
-//! Loss models: which packets a link loses, whatever the link is.
+//! Loss models: which packets a link loses, whatever the link is, and what it writes into the ECN field of the others.
 
 pub mod ecn_field;
 pub mod list;
