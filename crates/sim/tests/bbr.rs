@@ -72,6 +72,22 @@ fn losses_of_a_twentieth_cost_a_twentieth() {
 }
 
 #[test]
+fn a_receiver_that_holds_sacks_makes_the_path_look_faster_than_it_is() {
+    let median_rate = |held: &str| {
+        let mut s = path("linux-6-bbr", 2.0);
+        s["link"]["path"]["loss"] = json!({ "type": "uniform", "probability": 0.01, "counts": "data" });
+        s["flow"]["f"]["tcp"]["sack_compression"] = json!(held);
+        let mut rates = samples(&run(&s), "path_rate_bps");
+        rates.sort_by(f64::total_cmp);
+        rates[rates.len() / 2] / PAYLOAD_BPS
+    };
+    let (prompt, held) = (median_rate("0 ms"), median_rate("1 ms"));
+    assert!((0.998..1.002).contains(&prompt), "{prompt} of the link");
+    // An interval that begins with a held ACK is up to 1.1 ms of about 50 ms too short.
+    assert!((1.012..1.026).contains(&held), "{held} of the link");
+}
+
+#[test]
 fn ten_flows_lose_less_than_a_twentieth() {
     let mut s = path("linux-6-bbr", 2.0);
     s["duration"] = json!("60 s");

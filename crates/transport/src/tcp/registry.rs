@@ -32,6 +32,7 @@ const OTHERS: &[Row] = rows! {
     "timer" "rto" "conn/rtt.rs";
     "receiver" "receiver" "conn/receiver.rs";
     "receiver" "ack-habit" "conn/habit.rs";
+    "receiver" "sack-compression" "conn/sack_compression.rs";
     "receiver" "slow-reader" "conn/reading.rs";
     "connection" "acceptance" "conn/accept.rs";
     "connection" "ending" "conn/ending.rs";

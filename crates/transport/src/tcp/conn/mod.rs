@@ -24,6 +24,7 @@ pub mod recall;
 mod received_ranges;
 pub mod receiver;
 pub mod rtt;
+pub mod sack_compression;
 pub mod scoreboard;
 pub mod sending;
 mod silence;
@@ -42,6 +43,7 @@ use crosswind_base::probe::header_bits;
 use crosswind_base::{EventKind, Moment, Packet, TcpFlags, Time};
 use keepalive::Keepalive;
 use receiver::Receiver;
+use sack_compression::SackCompression;
 use sending::Sending;
 use state::{AckNow, Agreed, Challenges, Shaking, Verdict};
 pub use state::{Opener, State};
@@ -290,12 +292,26 @@ impl Connection {
         if self.rx.feedback.settles_first(p) && self.rx.has_unacked() {
             self.send_ack(io);
         }
-        let answer = self.rx.on_segment(p, &self.params, io.now());
+        let mut answer = self.rx.on_segment(p, &self.params, io.now());
+        if answer == AckNow::Held {
+            answer = self.hold_sack(io.now());
+        }
         io.note(EventKind::Receive, p.seq, p.payload as u32, header_bits(p));
         if self.rx.fin_at.is_some() {
             self.on_fin(io);
         }
         answer
+    }
+
+    /// An ACK that could be held leaves at once where nothing but its number can be told.
+    #[cold]
+    fn hold_sack(&mut self, now: Time) -> AckNow {
+        if !self.agreed.sack {
+            return AckNow::Yes;
+        }
+        let trip = self.tx.rtt(&self.params).srtt;
+        self.rx.hold(SackCompression::due(now, self.params.receiver.sack_compression, trip));
+        AckNow::Held
     }
 
     /// The sending half, made now unless it has been.

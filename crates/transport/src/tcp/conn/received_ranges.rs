@@ -39,6 +39,9 @@ impl ReceivedRanges {
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
+    pub fn count(&self) -> usize {
+        self.list.len()
+    }
     pub fn bytes(&self) -> u64 {
         self.bytes
     }

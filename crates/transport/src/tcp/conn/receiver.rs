@@ -15,6 +15,7 @@
 //! | `ack_every_segments` | segments | 2 | rfc5681 section 4.2 |
 //! | `quick_acks` | segments | 0 | ours; Linux acknowledges the first ones at once |
 //! | `ack_habit` | - | off | igarashi section 2.19: chunks and empty ACKs, see the page of ACK habits |
+//! | `sack_compression` | time | off | see the page of SACK compression |
 //! | `sack_blocks` | blocks | 3 | rfc2018 section 3, with timestamps |
 //! | `timestamp_echo` | - | `rfc1323` | rfc7323 section 4.3; ns-2: `1323bis` |
 //! | `dsack` | - | `off` | rfc2883 |
@@ -32,11 +33,12 @@ use super::habit::Habit;
 use super::quick::{Arrival, QuickAcks};
 use super::received_ranges::ReceivedRanges;
 use super::rtt::Rtt;
+use super::sack_compression::SackCompression;
 pub use super::state::AckNow;
 use super::window::Growing;
 use crate::tcp::choices::{DelayedAckTimer, ReceiveWindow, TimestampEcho};
 use crate::tcp::facts::is_older;
-use crosswind_base::{Packet, Rng, SackList, TcpFlags, Time};
+use crosswind_base::{Dur, Packet, Rng, SackList, TcpFlags, Time};
 
 /// What the world may read.
 #[derive(Clone, Copy, Default, Debug)]
@@ -87,6 +89,8 @@ pub struct Receiver {
     habit: Option<Box<Habit>>,
     /// Waits that are learnt; only with `delayed_ack_timer = "linux-2.4"`.
     quick: Option<Box<QuickAcks>>,
+    /// ACKs of what comes beyond a hole; only with `sack_compression`.
+    compression: SackCompression,
     /// How a segment is acknowledged that was there before.
     old_segment: OldSegment,
     pub stats: ReceiverStats,
@@ -112,6 +116,7 @@ impl Receiver {
             twice: None,
             habit: None,
             quick: QuickAcks::asked_for(p),
+            compression: SackCompression::default(),
             growing: (p.receiver.receive_window == ReceiveWindow::Growing).then(|| Box::new(Growing::new(p))),
             old_segment: Policies::of(p).old_segment,
             stats: ReceiverStats::default(),
@@ -205,7 +210,7 @@ impl Receiver {
                 self.stats.duplicate_segments += 1;
             }
             self.ranges.get_or_insert_default().add(left, right);
-            return AckNow::Yes;
+            return self.beyond(params);
         }
         let had_ranges = self.has_ranges();
         self.next = right;
@@ -227,6 +232,20 @@ impl Receiver {
             return AckNow::Yes;
         }
         self.policy(params, now, fin)
+    }
+
+    /// Whether the ACK of a segment beyond a hole leaves at once.
+    fn beyond(&mut self, params: &TcpParams) -> AckNow {
+        if params.receiver.sack_compression == Dur::ZERO || self.quick_left > 0 {
+            return AckNow::Yes;
+        }
+        let ranges = self.ranges.as_ref().map_or(0, |r| r.count());
+        if self.compression.holds(self.next, ranges) { AckNow::Held } else { AckNow::Yes }
+    }
+
+    /// The ACK is held until then, unless an earlier time is set or another leaves before.
+    pub fn hold(&mut self, until: Time) {
+        self.delack_at = self.delack_at.min(until);
     }
 
     /// Whether a segment's timestamp is the one to echo from now on.
@@ -383,6 +402,7 @@ impl Receiver {
             self.hears_of_ack();
         }
         self.unacked = 0;
+        self.compression.told();
         self.delack_at = Time::NEVER;
         self.last_ack_sent = self.next;
     }

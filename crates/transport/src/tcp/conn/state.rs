@@ -94,6 +94,8 @@ pub enum AckNow {
     Yes,
     /// Wait for another segment or the timer.
     Later,
+    /// It came beyond a hole: others may be told of with it (SACK compression).
+    Held,
     /// Nothing to acknowledge.
     No,
 }

@@ -233,6 +233,9 @@ pub struct ReceiverParams {
     pub ack_habit: AckHabitParams,
     /// In-order segments acknowledged at once at the start of a connection (Linux quick ACKs).
     pub quick_acks: u32,
+    /// How long an ACK of what comes beyond a hole is held at most, once three have told of it (Linux: 1 ms); zero: never.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub sack_compression: Dur,
     /// Most SACK blocks that an ACK carries.
     pub sack_blocks: u32,
     /// Which segments change the timestamp that is echoed.
