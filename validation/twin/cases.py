@@ -74,7 +74,10 @@ def _change(seconds: float, **values: str) -> Table:
 
 
 def _policer() -> Table:
-    """A bucket with room for one packet behind it: what the bucket does not let pass at once is dropped."""
+    """A bucket with room for one packet behind it: what the bucket does not let pass at once is dropped.
+
+    The link behind it is faster than the access, so that packets wait for the bucket only.
+    """
     bucket = {"type": "tbf", "rate": "10 Mbit/s", "burst": f"{50 * PACKET_B} B"}
     return {"queue": bucket | {"queue": {"type": "droptail", "limit": f"{PACKET_B} B"}}}
 
@@ -98,7 +101,7 @@ PATHS = (
     Case("late", "a second flow of the same law after 8 s", products=2.0, laws=SAME, starts_s=(0.0, 8.0)),
     Case("beside-shallow", "BBR beside CUBIC, a queue of one product", laws=MIXED),
     Case("beside-deep", "BBR beside CUBIC, a queue of four products", products=4.0, laws=MIXED),
-    Case("policer", "a policer of 10 Mbit/s and 50 packets in a link of 50", mbps=50.0, link=_policer()),
+    Case("policer", "a policer of 10 Mbit/s and 50 packets in a link of 1 Gbit/s", mbps=1000.0, link=_policer()),
     Case("delay-step", "40 ms, 80 ms from 8 s to 16 s", products=2.0,
          changes=(_change(8, delay="45 ms"), _change(16, delay="5 ms"))),
     Case("rate-step", "10 Mbit/s, 5 from 8 s to 16 s", products=2.0,
