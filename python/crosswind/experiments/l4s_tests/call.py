@@ -1,4 +1,4 @@
-"""What does a call cost a long flow: in the low-latency queue, beside the flow in the Classic one, behind one CoDel queue?
+"""What does a call cost a long flow: in the L queue of DualPI2, in its Classic queue, behind one CoDel queue?
 
 One greedy flow over 20 Mbit/s and 160 ms for 120 s, as in `one_flow`, and beside it a call of 2.3 Mbit/s (Prague) or
 1.8 Mbit/s (CUBIC); goodput of the flow is the mean of the last 60 s.

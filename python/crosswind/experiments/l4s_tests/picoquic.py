@@ -22,8 +22,7 @@ from crosswind.experiments.l4s_tests import study
 from crosswind.reproduce import Runs, Scenario, Tables, measures
 
 SECONDS, SAMPLE_MS = 20, 10
-RATE_MBPS, LOW_MBPS, RTT_MS = 10, 2, 20
-LOW_FROM_S, LOW_UNTIL_S = 1, 3
+RATE_MBPS, RTT_MS = 10, 20
 SIZE_B, ANSWERS = 4_000_000, 4
 MARKS_FROM_US = 800
 FLOW = "one"
@@ -33,11 +32,11 @@ LAWS: dict[str, dict[str, Any]] = {
     "Prague": {"preset": "prague", **TIMER},
     "Reno": {"preset": "linux-6", "ecn": "on", "codepoint": "ect1", **TIMER},
 }
-#: Law, from where on everything is marked (us), whether the line falls.
-CELLS = {
-    "Prague": ("Prague", 4500, False),
-    "Reno": ("Reno", 3000, False),
-    "Prague, line falls": ("Prague", 6000, True),
+#: Law, from where on everything is marked (us), new rates of the line (Mbit/s) by time (s).
+CELLS: dict[str, tuple[str, int, dict[int, int]]] = {
+    "Prague": ("Prague", 4500, {}),
+    "Reno": ("Reno", 3000, {}),
+    "Prague, line falls": ("Prague", 6000, {1: 2, 3: 10}),
 }
 
 
@@ -46,7 +45,7 @@ def configurations() -> dict[str, Scenario]:
     return {cell: _scenario(*made) for cell, made in CELLS.items()}
 
 
-def _scenario(law: str, all_from_us: int, falls: bool) -> Scenario:
+def _scenario(law: str, all_from_us: int, steps: dict[int, int]) -> Scenario:
     queue = {"type": "dualpi2", "limit": "31250 B", "step": f"{MARKS_FROM_US} us"}
     queue |= {"ramp": f"{all_from_us - MARKS_FROM_US} us"}
     ends = {"from": "server", "to": "client"}
@@ -55,13 +54,12 @@ def _scenario(law: str, all_from_us: int, falls: bool) -> Scenario:
     record = {"sample": f"{SAMPLE_MS} ms", "sampled": [FLOW]}
     whole = {"name": "bounds", "duration": f"{SECONDS} s", "link": {"line": line}, "record": record}
     whole |= {"flow": {FLOW: flow | {"tcp": LAWS[law]}}}
-    steps = {LOW_FROM_S: LOW_MBPS, LOW_UNTIL_S: RATE_MBPS} if falls else {}
     changes = [{"at": f"{at} s", "link": "line", "set": {"rate": f"{m} Mbit/s"}} for at, m in steps.items()]
     return Scenario.from_dict(whole | ({"timeline": changes} if changes else {}))
 
 
 def tables(runs: Runs) -> Tables:
-    """`repetition`: seconds until the last answer is complete, packets sent again, last variation of the round trip (ms)."""
+    """`repetition`: seconds until the last answer is complete, packets sent again, the last variation (ms)."""
     took = pl.col("elapsed_ns") / 1e9 + (ANSWERS - 1) * RTT_MS / 1e3
     flows = runs.flows().select(*study.KEYS, took_s=took, again="retransmitted_packets")
     last = (
