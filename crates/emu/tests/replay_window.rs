@@ -49,7 +49,9 @@ impl Sink for Arrived {
 #[test]
 fn a_frame_that_too_many_have_overtaken_is_refused() {
     // The first one is on the line when the second comes, without ECN; five more pass it: it is five behind the newest.
-    for (window, expected) in [(5, vec![0, 2, 3, 4, 5, 6]), (6, vec![0, 2, 3, 4, 5, 6, 1]), (0, vec![0, 2, 3, 4, 5, 6, 1])] {
+    for (window, expected) in
+        [(5, vec![0, 2, 3, 4, 5, 6]), (6, vec![0, 2, 3, 4, 5, 6, 1]), (0, vec![0, 2, 3, 4, 5, 6, 1])]
+    {
         let (mut n, mut arrived) = (network(window), Arrived::default());
         for number in 0..7 {
             n.arrive(Time::ZERO, 0, &mut datagram(u8::from(number != 1), number), &mut arrived);

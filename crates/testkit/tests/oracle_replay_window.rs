@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 /// L packets pass those that wait in the Classic queue.
 fn rig(loss: &Value) -> Bench<BoxStage> {
-    let queue = json!({"type": "dualpi2", "limit": "60 packets", "scheduler": "strict"});
+    let queue = json!({"type": "dualpi2", "limit": "60 packets", "target": "1 s", "scheduler": "strict"});
     let link = json!({"type": "wire", "rate": "8 Mbit/s", "delay": "3 ms"});
     let parts = Parts { queue: &queue, link: &link, loss: Some(loss), delayers: &Value::Null };
     let streams = Streams::new(7);
@@ -19,7 +19,7 @@ fn rig(loss: &Value) -> Bench<BoxStage> {
 fn offered(b: &mut Bench<BoxStage>, rng: &mut Rng) {
     let mut at = Time::ZERO;
     for _ in 0..20_000 {
-        at = at + Dur(rng.below(1_900_000));
+        at = at + Dur(rng.below(1_600_000));
         let ecn = if rng.chance(0.7) { Ecn::Ect1 } else { Ecn::NotEct };
         b.offer(at, 200 + rng.below(1300) as u16, ecn);
     }

@@ -102,7 +102,10 @@ mod tests {
         (10..18).for_each(|id| m.arrives(PacketId(id)));
         let mut lost = |id| m.lose_known(PacketId(id), &Packet::default(), Time::ZERO).is_some();
         // Numbers 1 to 8 are those of 10 to 17. Behind the fourth: one may be two behind, not three.
-        assert_eq!([13, 11, 10, 12, 17, 14, 15, 16].map(&mut lost), [false, false, true, false, false, true, false, false]);
+        assert_eq!(
+            [13, 11, 10, 12, 17, 14, 15, 16].map(&mut lost),
+            [false, false, true, false, false, true, false, false]
+        );
         let mut off = ReplayWindow::new(ReplayWindowParams { window: 0 });
         (0..500).for_each(|id| off.arrives(PacketId(id)));
         assert!([499, 0].iter().all(|id| off.lose_known(PacketId(*id), &Packet::default(), Time::ZERO).is_none()));
