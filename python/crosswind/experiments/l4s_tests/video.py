@@ -36,7 +36,11 @@ def configurations() -> dict[str, Scenario]:
 
 
 def _scenario(law: str, mbps: int) -> Scenario:
-    line = {"from": "middle", "to": "receiver", "rate": f"{mbps * 1_000_000 * PACKET_B // FRAME_B} bit/s"}
+    line: dict[str, Any] = {
+        "from": "middle",
+        "to": "receiver",
+        "rate": f"{mbps * 1_000_000 * PACKET_B // FRAME_B} bit/s",
+    }
     line |= {
         "delay": "0 ms",
         "queue": {"type": "codel", "profile": "linux", "ecn": "mark"},
