@@ -75,7 +75,7 @@ def _waits(mbps: int, window: int) -> Scenario:
 
 def tables(runs: Runs) -> Tables:
     """`repetition`: as in `study`, of the pairs; `waits`: the longest wait of a packet that was let in (ms)."""
-    slow = runs.flows().filter(pl.col("flow") == "slow")
+    slow = runs.flows().filter(pl.col("group") == "slow")
     waits = slow.select(*study.KEYS, longest_ms=pl.col("queue_delay_max_ns") / 1e6).sort(study.KEYS)
     return {**study.tables_of(FIRST_S, LAST_S)(runs), "waits": waits}
 
