@@ -19,7 +19,7 @@ fn rig(loss: &Value) -> Bench<BoxStage> {
 fn offered(b: &mut Bench<BoxStage>, rng: &mut Rng) {
     let mut at = Time::ZERO;
     for _ in 0..20_000 {
-        at = at + Dur(rng.below(1_600_000));
+        at += Dur(rng.below(1_600_000));
         let ecn = if rng.chance(0.7) { Ecn::Ect1 } else { Ecn::NotEct };
         b.offer(at, 200 + rng.below(1300) as u16, ecn);
     }
