@@ -112,7 +112,7 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         let len = packet.len;
         let plan = self.link.transmit(packet, cx.now);
         let is_at_exit = self.loss.point() == LossPoint::Exit;
-        let listed = if is_at_exit { self.loss.lose(packet, cx.now) } else { None };
+        let listed = if is_at_exit { self.loss.lose_known(id, packet, cx.now) } else { None };
         if is_at_exit
             && listed.is_none()
             && let Some(to) = self.loss.rewrites()
@@ -200,13 +200,13 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
 
     #[inline]
     pub(crate) fn loses_at_entry(&mut self, id: PacketId, cx: &mut Cx<'_>) -> bool {
-        let lost = if self.loss.point() == LossPoint::Entry { self.loss.lose(cx.packet(id), cx.now) } else { None };
+        self.loss.arrives(id);
+        let is_here = self.loss.point() == LossPoint::Entry;
+        let lost = if is_here { self.loss.lose_known(id, cx.packet(id), cx.now) } else { None };
         if let Some(why) = lost {
             self.stats.lost_at_entry_packets += 1;
             cx.drop(id, why);
-        } else if let Some(to) = self.loss.rewrites()
-            && self.loss.point() == LossPoint::Entry
-        {
+        } else if is_here && let Some(to) = self.loss.rewrites() {
             rewrite(id, to, cx);
         }
         lost.is_some()

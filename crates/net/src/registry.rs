@@ -8,7 +8,7 @@ use crate::egress::Egress;
 use crate::link::delayer::{
     self, BoxDelayer, Held, channel_allocation, fast_reset, gate, mtu, processing_delay, spikes,
 };
-use crate::link::loss::{BoxLoss, ecn_field, list, none, phases, several, uniform};
+use crate::link::loss::{BoxLoss, ecn_field, list, none, phases, replay_window, several, uniform};
 use crate::link::{BoxLink, Link, arq, atm, reordering, seawind, trace, wire};
 use crate::params::{self, Params};
 use crate::queue::flows::FlowQueues;
@@ -145,6 +145,8 @@ pub static ROWS: &[Row] = rows! {
         trtcm_4115::Trtcm4115Params => |p, _| Ok(trtcm_4115::Trtcm4115::new(p));
     Loss "phases" "link/loss/phases.rs" phases::PhasesParams
         => |p, cx| Ok(phases::Phases::new(p, cx.shared_rng("phases"), cx.rng("loss")));
+    Loss "replay-window" "link/loss/replay_window.rs" replay_window::ReplayWindowParams
+        => |p, _| Ok(replay_window::ReplayWindow::new(p));
     Loss "several" "link/loss/several.rs" several::SeveralParams => several::build;
     Delayer "spikes" "link/delayer/spikes.rs" spikes::SpikesParams
         => |p, cx| Ok(spikes::Spikes::new(p, cx.shared_rng("spikes")));

@@ -20,6 +20,7 @@ pub mod pie;
 pub mod red_floyd_jacobson;
 pub mod red_linux;
 pub mod red_ns2;
+pub mod replay_window;
 pub mod rio;
 pub mod seawind;
 pub mod sfb;

@@ -8,7 +8,7 @@ with retransmissions; so do the claims of it here.
 
 What may differ here: windows of 6.25 MB as in the replication; five repetitions. BIC and Westwood are those of the
 library with the recovery of Linux 6; Vegas is in `others`. Where BBR collapses is
-contested: both counts are shown. Runs over a trace of a cellular link are not made.
+contested: both counts are shown. The source's runs over a cellular link are in `cellular`.
 
 Two kinds of BBR: that of the paper paces. In Linux 4.11 pacing is left to the queue `fq` ("BBR must be used with the fq
 qdisc", says its source; a timer of TCP's own came with 4.13), and the scripts of the replication choose a congestion

@@ -83,7 +83,6 @@ def _driven(_: Results) -> float:
 CLAIMS: dict[str, Any] = {
     "CA13": {"formula": _bound, "law driven alone": _driven},
     "CA14": {law: _steady(law) for law in FAST_LAWS},
-    "CA31": {},
     "CA22": {f"{p:g} %": measures.value(_vegas(p), "departures", np.mean) for p in VEGAS_LOSSES},
 }
 

@@ -133,11 +133,7 @@ CLAIMS: dict[str, Any] = {
         "10 ms, mean": _trip("near", "mean"),
     },
     "LR3": {f"{rtt} ms": _over(_burst("prague", DUAL, rtt), _burst("cubic", FLOWS, rtt)) for rtt in BURST_RTTS_ms},
-    "LR5": {},
     "LR6": {label: measure for m in FIELD_MBPS for label, measure in _field_row(m).items()},
-    "LR8": {},
-    "LR9": {},
-    "LX5": {},
 }
 
 EXPERIMENT = study.STUDY.experiment(__name__, "What the text says beside its tables", where="text", reps=3)

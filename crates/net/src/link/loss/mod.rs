@@ -4,11 +4,12 @@ pub mod ecn_field;
 pub mod list;
 pub mod none;
 pub mod phases;
+pub mod replay_window;
 pub mod several;
 pub mod uniform;
 
 use auto_impl::auto_impl;
-use crosswind_base::{ConfigError, DropReason, Ecn, Packet, Setting, Time};
+use crosswind_base::{ConfigError, DropReason, Ecn, Packet, PacketId, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -51,8 +52,16 @@ pub trait LossModel {
     fn loses_nothing(&self) -> bool {
         false
     }
+    /// A packet comes to the queue, before anything else happens to it. For models that have to know who overtakes whom.
+    #[inline]
+    fn arrives(&mut self, _id: PacketId) {}
     /// The reason if this packet is lost, whose turn it is at `now`.
     fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason>;
+    /// The same for models that heard of it in [`LossModel::arrives`].
+    #[inline]
+    fn lose_known(&mut self, _id: PacketId, p: &Packet, now: Time) -> Option<DropReason> {
+        self.lose(p, now)
+    }
     /// What the ECN field of the packet that was looked at last becomes; CE only where it may be marked.
     #[inline]
     fn rewrites(&self) -> Option<Ecn> {

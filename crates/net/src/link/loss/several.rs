@@ -16,7 +16,7 @@
 use super::{BoxLoss, LossModel, LossPoint};
 use crate::build::{BuildCx, Kind};
 use crate::params::{Complete, Params};
-use crosswind_base::{ConfigError, DropReason, Ecn, Packet, Setting, Time};
+use crosswind_base::{ConfigError, DropReason, Ecn, Packet, PacketId, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -88,19 +88,32 @@ pub fn build(p: SeveralParams, cx: &BuildCx<'_>) -> Result<Several, ConfigError>
     Ok(Several { models, rewrites: None })
 }
 
-impl LossModel for Several {
-    fn point(&self) -> LossPoint {
-        self.models.first().map_or(LossPoint::Exit, |m| m.point())
-    }
-    fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason> {
+impl Several {
+    /// All of them are asked; the first reason counts.
+    fn ask(&mut self, mut lose: impl FnMut(&mut BoxLoss) -> Option<DropReason>) -> Option<DropReason> {
         self.rewrites = None;
         let mut why = None;
         for m in &mut self.models {
-            let own = m.lose(p, now);
+            let own = lose(m);
             why = why.or(own);
             self.rewrites = m.rewrites().or(self.rewrites);
         }
         why
+    }
+}
+
+impl LossModel for Several {
+    fn point(&self) -> LossPoint {
+        self.models.first().map_or(LossPoint::Exit, |m| m.point())
+    }
+    fn arrives(&mut self, id: PacketId) {
+        self.models.iter_mut().for_each(|m| m.arrives(id));
+    }
+    fn lose(&mut self, p: &Packet, now: Time) -> Option<DropReason> {
+        self.ask(|m| m.lose(p, now))
+    }
+    fn lose_known(&mut self, id: PacketId, p: &Packet, now: Time) -> Option<DropReason> {
+        self.ask(|m| m.lose_known(id, p, now))
     }
     /// What the last says that rewrites the packet.
     fn rewrites(&self) -> Option<Ecn> {
