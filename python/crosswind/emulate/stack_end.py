@@ -1,7 +1,7 @@
 """Ends of flows over real stacks, on one host: reads tasks as JSON, writes what happened as lines of JSON.
 
-A program of its own in the place of the host, as `worker` is, with the words of that. It needs nothing but Python and the
-engine, whose file its command line names: nothing else is imported, so that it is ready at once.
+A program of its own in the place of the host, as `worker` is, with the words of that. It needs nothing but Python and
+the engine, whose file its command line names: nothing else is imported, so that it is ready at once.
 """
 
 import importlib.util

@@ -392,7 +392,8 @@ def event_rows(f: dict[str, Any], s: dict[str, Any]) -> Iterator[dict[str, Any]]
     """What a program knows of events: pings that were answered, reductions of a real stack's window."""
     for time_ns, before, after, why in s.get("cuts", []):
         kind = "ecn_reduce" if why == "mark" else "recovery"
-        yield {"time_ns": time_ns, "flow": f["flow"], "end": "sender", "kind": kind, "seq": after, "len": 0, "aux": before}
+        row = {"time_ns": time_ns, "flow": f["flow"], "end": "sender", "kind": kind}
+        yield row | {"seq": after, "len": 0, "aux": before}
     for number, asked_ns, heard_ns, size in s.get("heard", []):
         for time_ns, kind in ((asked_ns, "send"), (heard_ns, "receive")):
             row = {"time_ns": time_ns, "flow": f["flow"], "end": "sender", "kind": kind}
