@@ -8,7 +8,7 @@ DEMO := out/demo
 REPRODUCED := out/jarvinen-2006/w2-e0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo stacks test lint format bench bench-instructions bench-report docs validate validate-kernel stack-versions twin twin-paired live fuzz mutants wheel wheels sdist lock optional-tools clean
+.PHONY: help setup demo stacks test lint format bench bench-instructions bench-report docs validate validate-kernel stack-versions stack-hashes mixed twin twin-paired live fuzz mutants wheel wheels sdist lock optional-tools clean
 
 help:
 	@echo "make demo      build, run one example scenario and one published experiment (about three minutes)"
@@ -20,6 +20,8 @@ help:
 	@echo "make validate  the same scenarios here and in ns-2, compared"
 	@echo "make validate-kernel  the same shapers here and in the Linux kernel, compared (root)"
 	@echo "make stack-versions  by what each release of quinn-proto cuts its window"
+	@echo "make stack-hashes  whether the optimised build of real stacks sends the bytes that are stored (make test: the build for tests)"
+	@echo "make mixed     TCP and quinn on one queue, simulated and in real time, compared (after make stacks; root, or a user namespace)"
 	@echo "make twin      the same scenarios here and between real hosts, compared (root, or a user namespace)"
 	@echo "make twin-paired  BBR and CUBIC here and in the kernel, the same draws; TWIN_REPS (12) repetitions"
 	@echo "make live      workloads of [Jarvinen 2006] between real kernels of today (root, or a user namespace)"
@@ -124,6 +126,13 @@ twin: setup $(VENV)/.installed-all
 stack-versions: setup
 	@echo "Seven releases of quinn-proto are built, the first one with everything that it needs: minutes."
 	$(BIN)/python -m validation.stack_versions
+
+stack-hashes:
+	cargo test --profile quick -p crosswind-stacks --test stored
+
+mixed: $(VENV)/.installed-all
+	@echo "In real time: a minute for each of the repetitions; other programs on this machine disturb it."
+	$(BIN)/python -m validation.mixed
 
 TWIN_REPS ?= 12
 

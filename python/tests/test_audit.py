@@ -12,6 +12,7 @@ import pytest
 import crosswind as cw
 from crosswind.cli import main
 from crosswind.errors import EXIT_BAD_INPUT, EXIT_DONE, EXIT_FAILED, EXIT_INTERRUPTED, InputError
+from crosswind.suites.case import merged
 from crosswind.suites.clauses import audit as examined
 from crosswind.suites.clauses.audit import features, scenarios
 from crosswind.suites.clauses.body import body_of
@@ -46,6 +47,8 @@ FAULTS: list[tuple[dict[str, Any], str, str]] = [
     ({**LINUX, "slow_start": "hystart++"}, "cubic-after-slow-start", "pass"),
     ({**LINUX, "slow_start": "standard"}, "hystart-plus-early", "not applicable"),
     ({"preset": "bbr3"}, "bbr-use", "pass"),
+    ({"preset": "bbr3"}, "stated-rate", "pass"),
+    ({"preset": "linux-6-bbr", "pacing": "never"}, "stated-rate", "deviates"),
 ]
 #: Of stacks, what cases ask for; a build without them knows no more.
 OF_STACK = [{"transport": name, "law": law} for name in ("quinn", "noq", "smoltcp") for law in ("cubic", "reno", "bbr")]
@@ -163,6 +166,8 @@ def test_a_stack_is_examined_or_the_build_says_how_to_get_one() -> None:
     assert absent == {"tail-loss", "quic-halves", "quic-paced-grows"}
     chosen = {f.case.id for f in found.findings if f.note.startswith("a choice")}
     assert chosen == {"quic-probe-backoff", "quic-amplification"}
+    # A burst after a pause: no choice that anybody states.
+    assert verdicts.pop("quic-restart") == "deviates"
     assert {v for n, v in verdicts.items() if n not in chosen | absent} == {"pass"}, verdicts
 
 
@@ -192,6 +197,65 @@ def test_what_datagrams_tell_is_measured_as_it_is_said() -> None:
     assert QUANTITIES["loss_found"](t).tolist() == pytest.approx([0.098])
     assert QUANTITIES["lost_span"](t).tolist() == pytest.approx([0.0])
     assert QUANTITIES["sampled"](t, metric="srtt_ns", after=0.005).tolist() == [61.0]
+
+
+def of_stack(case: AuditCase, body: Any) -> str:
+    """The verdict of one case on a real stack, where the build has it."""
+    of = body_of(body)
+    try:
+        return examined._judged(case, of, features(of), 1, None).verdict
+    except InputError as e:
+        assert "make stacks" in str(e)
+        pytest.skip("this build has no real stacks (make stacks)")
+
+
+@pytest.mark.parametrize("stack", ["quinn", "noq-newreno"])
+def test_the_boundary_of_persistent_congestion_is_found_to_a_hundredth(stack: str) -> None:
+    just, not_quite = CASES["quic-persistent-just"], CASES["quic-persistent-not-quite"]
+    assert (of_stack(just, stack), of_stack(not_quite, stack)) == ("pass", "pass")
+    # Each expects what a stack with three per cent more or less of patience does in the network of the other.
+    late = replace(just, scenario=not_quite.scenario, given=not_quite.given)
+    early = replace(not_quite, scenario=just.scenario, given=just.given)
+    assert (of_stack(late, stack), of_stack(early, stack)) == ("fail", "fail")
+
+
+@pytest.mark.parametrize("stack", ["quinn", "noq-newreno"])
+def test_a_burst_after_a_pause_over_quic_is_noticed(stack: str) -> None:
+    case = CASES["quic-restart"]
+    assert of_stack(case, stack) == "deviates"
+    # What is slow to write leaves no burst behind: the deviation is that of the restart.
+    workload = {**case.scenario["flow"]["body"]["workload"], "interval": "400 us", "on": "800 ms"}
+    slow = replace(case, scenario=merged(case.scenario, {"flow": {"body": {"workload": workload}}}))
+    unhurried = replace(slow, given=case.given[:1])
+    assert of_stack(unhurried, stack) == "pass"
+
+
+def test_a_stack_that_states_a_rate_and_sends_at_another_is_noticed() -> None:
+    case = CASES["stated-rate"]
+    assert of_stack(case, {"type": "quinn", "congestion": "bbr", "unrepeatable": "allow"}) == "deviates"
+
+
+@pytest.mark.parametrize(("probes", "use", "verdict"), [
+    ((600, 775), 1.0, "pass"), ((), 1.0, "fail"), ((900,), 1.0, "fail"), ((), 0.5, "inconclusive"),
+])  # fmt: skip
+def test_a_sender_whose_full_window_holds_its_probes_back_is_noticed(
+    probes: tuple[int, ...], use: float, verdict: str
+) -> None:
+    ms = 10**6
+    at = [*range(0, 520, 5), *probes]
+    n = len(at)
+    events = {
+        "time_ns": [x * ms for x in at], "kind": ["send"] * n, "end": ["sender"] * n, "seq": [*range(n)],
+        "len": [1200] * n, "aux": [0] * n,
+    }  # fmt: skip
+    sampled = [
+        (t * ms, m, v) for t in range(0, 1000, 5) for m, v in (("in_flight_bytes", use * 1e5), ("cwnd_bytes", 1e5))
+    ]
+    samples = pl.DataFrame(sampled, schema=["time_ns", "metric", "value"], orient="row")
+    t = Trace(pl.DataFrame(events), 1452, 1e9, 1.0, pl.DataFrame({"name": ["body"]}), is_stack=True, samples=samples)
+    case = CASES["quic-probe-full-window"]
+    given, expect = ([examined.measured(b, [t]) for b in bounds] for bounds in (case.given, case.expect))
+    assert examined.verdict_of(case, given, expect) == verdict
 
 
 @pytest.mark.engine

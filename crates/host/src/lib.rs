@@ -11,6 +11,7 @@
 //! | [`examine`] | a kernel in a scenario, under the eyes of a witness |
 //! | [`namespace`] | a network namespace for the kernel's side |
 //! | [`trial`] | one transfer over a link, and what is left of it; [`transfer_run`], asked for in JSON |
+//! | [`over_udp`] | a stack of somebody else over a UDP socket, in real time; [`stream_end`], its application |
 //!
 //! Between the two hosts stands the network of the emulator, with its queues, losses and delays. `crosswind-emu` itself knows no
 //! transport: what is told the time here is a [`Stack`](crosswind_transport::stack::Stack).
@@ -22,6 +23,8 @@ pub mod examine;
 pub mod kernel;
 pub mod namespace;
 pub mod opposite;
+pub mod over_udp;
+pub mod stream_end;
 pub mod tcp_info;
 pub mod transfer;
 pub mod transfer_run;

@@ -10,7 +10,7 @@ use crosswind_emu::run::{self, Devices, Options, RunError, Running};
 use crosswind_emu::spec::{Crossing, EgressSpec, FlowPorts, Host, Route, Spec, Subject, v4_of, v6_of};
 use crosswind_record::option::{TimeOfDay, encode};
 use crosswind_sim::scenario::{self, GroupPlan, LifetimeForm, LifetimeFrom, LifetimeParams, LifetimeRule};
-use crosswind_sim::scenario::{Plan, Registries, Repetition, Scenario};
+use crosswind_sim::scenario::{Plan, Registries, Repetition, Scenario, TransportPlan};
 use pyo3::exceptions::{PyOSError, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -172,10 +172,17 @@ impl Layout {
         let flows = self.plan.flows.iter().enumerate().map(|(i, f)| {
             let g = self.plan.group(f);
             let tcp = g.transport.tcp().map_or_else(|| json!({}), |_| self.scenario.flow[&g.name].tcp.clone());
+            // A real stack: its table says which.
+            let stack = self.scenario.flow[&g.name].transport.as_ref().filter(|_| g.transport.is_foreign());
+            let transport = match &g.transport {
+                TransportPlan::Tcp(_) => "tcp",
+                TransportPlan::Stack(s) => s.name,
+                _ => "udp",
+            };
             json!({
                 "flow": i, "name": f.name, "group": g.name, "connection": f.connection, "from": self.host(f.from), "to": self.host(f.to),
                 "port": u32::from(FIRST_PORT) + i as u32, "start_ns": starts[i].0,
-                "transport": if g.is_datagrams() { "udp" } else { "tcp" },
+                "transport": transport, "stack": stack,
                 "workload": g.workload, "tcp": tcp, "dscp": g.dscp.bits(), "ip_option": g.lifetime.map(|l| option_of(&l)),
             })
         });

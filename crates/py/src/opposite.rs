@@ -1,4 +1,5 @@
-//! Our own TCP opposite the kernel's: a kernel in a scenario under the eyes of a witness, and one transfer either way.
+//! Our own TCP opposite the kernel's: a kernel in a scenario under the eyes of a witness, and one transfer either way. And stacks of
+//! other people over sockets of this machine.
 
 use crate::emulate::Layout;
 use crate::errors::scenario_error;
@@ -6,7 +7,8 @@ use crosswind_base::{ConfigError, Dur, EventKind, Time, Vantage};
 use crosswind_emu::run::Timed;
 use crosswind_host::examine::{Flow, Request, Seen, examine};
 use crosswind_host::kernel::{Application, Kernels};
-use crosswind_host::transfer_run::{Request, transfer};
+use crosswind_host::over_udp;
+use crosswind_host::transfer_run::{self, transfer};
 use crosswind_sim::scenario::Repetition;
 use crosswind_transport::tcp::preset;
 use numpy::IntoPyArray;
@@ -120,14 +122,27 @@ fn columns(py: Python<'_>, seen: Seen) -> PyResult<Bound<'_, PyDict>> {
 /// place. What is asked for and what came out are JSON.
 #[pyfunction]
 fn host_transfer(py: Python<'_>, request_json: &str) -> PyResult<String> {
-    let request: Request =
+    let request: transfer_run::Request =
         serde_json::from_str(request_json).map_err(|e| PyValueError::new_err(format!("request: {e}")))?;
     let said = py.detach(|| transfer(request)).map_err(system)?;
     Ok(said.to_string())
 }
 
+/// One end of a flow over a real stack and a UDP socket of this machine, in real time; `listening` is called as soon as datagrams would
+/// be heard. What is asked for and what came out are JSON.
+#[pyfunction]
+fn stack_over_udp(py: Python<'_>, request_json: &str, listening: Py<PyAny>) -> PyResult<String> {
+    let request: over_udp::Request =
+        serde_json::from_str(request_json).map_err(|e| PyValueError::new_err(format!("request: {e}")))?;
+    let mut told = Ok(());
+    let said = py.detach(|| over_udp::run(&request, || told = Python::attach(|py| listening.call0(py).map(|_| ()))));
+    told?;
+    Ok(said.map_err(system)?.to_string())
+}
+
 pub fn add(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(examine_kernel, m)?)?;
     m.add_function(wrap_pyfunction!(host_transfer, m)?)?;
+    m.add_function(wrap_pyfunction!(stack_over_udp, m)?)?;
     Ok(())
 }

@@ -20,6 +20,22 @@ from crosswind.scenario.topology import spec_of
 _NOTE = re.compile(r"[\d.]+ s: ([\w-]+)(?:/(forward|reverse))? (\{.*\})")
 
 
+def refuse_rates(scenario: Scenario) -> None:
+    """Raises InputError where a flow has a transport that sends at a rate: no program here speaks one."""
+    others = {row["name"] for row in registry("transport")} - {"udp"}
+    for name, flow in (scenario.get("flow") or {}).items():
+        written = flow.get("transport")
+        chosen = written.get("type") if isinstance(written, dict) else written
+        key = "transport" if chosen in others else next((k for k in flow if k in others), None)
+        if key:
+            raise InputError(
+                scenario.file or "scenario",
+                path=f"flow.{name}.{key}",
+                found=f"`{chosen if key == 'transport' else key}`",
+                expected="nothing: hosts of an emulation have TCP, UDP and real stacks only",
+            )
+
+
 @dataclass
 class Network:
     """Hosts and a driver between them."""
@@ -38,15 +54,7 @@ class Network:
     @staticmethod
     def build(scenario: Scenario, *, seed: int, rep: int = 0, reps: int = 1) -> Network:
         """Makes namespaces, devices and addresses. Raises InputError or SetupError."""
-        others = {row["name"] for row in registry("transport")} - {"udp"}
-        for name, flow in (scenario.get("flow") or {}).items():
-            if over := next((key for key in flow if key in others), None):
-                raise InputError(
-                    scenario.file or "scenario",
-                    path=f"flow.{name}.{over}",
-                    found=f"`{over}`",
-                    expected="nothing: hosts of an emulation have TCP and UDP only",
-                )
+        refuse_rates(scenario)
         c = core()
         text = scenario.to_json()
         try:

@@ -12,6 +12,8 @@ from crosswind.errors import InputError
 from crosswind.scenario.quantity import parse
 
 UDP_IP_HEADER_bytes = 28
+# Real stacks that can be given a socket.
+OVER_UDP = ("quinn", "noq")
 AUDIO_INTERVAL_ns = 20_000_000
 PING_INTERVAL_ns = 1_000_000_000
 LINGER_ns = 15_000_000_000
@@ -40,7 +42,9 @@ def tasks_of(network: Network, *, seed: int = 1, rep: int = 0) -> dict[str, list
             pages[member]["connections"].append(one)
             tasks[sender.name].append(common | option | one | answer_task(f))
             continue
-        if kind == "bulk":
+        if is_stack(f):
+            there, here = stack_tasks(f, f"{seed}/{rep}")
+        elif kind == "bulk":
             common |= {"mss": kernel.segment(f)}
             there, here = bulk_tasks(f)
         else:
@@ -56,8 +60,35 @@ def tasks_of(network: Network, *, seed: int = 1, rep: int = 0) -> dict[str, list
 
 
 def is_tcp(f: dict[str, Any]) -> bool:
-    """Whether a flow of the plan runs over the kernel's TCP; the others are datagrams."""
+    """Whether a flow of the plan runs over the kernel's TCP; the others are datagrams or real stacks."""
     return bool(f["transport"] == "tcp")
+
+
+def is_stack(f: dict[str, Any]) -> bool:
+    """Whether a flow of the plan runs over a real stack, which is a program here."""
+    return f.get("stack") is not None
+
+
+def stack_tasks(f: dict[str, Any], seeds: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The two ends of a transfer over a real stack. Raises InputError for what only a simulation can do."""
+    path, w = f"flow.{f['group']}", f["workload"]
+    if f["transport"] not in OVER_UDP:
+        raise InputError(
+            f"{path}.transport.type", found=f"`{f['transport']}` in an emulation",
+            expected=f"a stack whose packets are datagrams: {', '.join(OVER_UDP)}",
+        )  # fmt: skip
+    if w["type"] != "bulk" or w.get("close", "fin") != "fin" or w.get("write") is not None:
+        raise InputError(
+            f"{path}.workload", found=f"`{w['type']}` over a real stack in an emulation",
+            expected='`bulk`, with a `size` or without: { type = "bulk" }',
+        )  # fmt: skip
+    if f.get("dscp") or f.get("ip_option"):
+        raise InputError(
+            path, found="a code point or a lifetime over a real stack in an emulation", expected="a flow without"
+        )
+    seed = random.Random(f"{seeds}/{f['name']}/stack").getrandbits(63)
+    both = {"stack": f["stack"], "seed": seed}
+    return both | {"do": "send-stack", "size": size_of(w.get("size"))}, both | {"do": "receive-stack"}
 
 
 def bulk_tasks(f: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

@@ -19,16 +19,18 @@ from typing import Any
 
 import polars as pl
 
+from crosswind.core import core
 from crosswind.emulate import hosts as machine
 from crosswind.emulate import kernel, needs, processors, sandbox
 from crosswind.emulate.network import Network
-from crosswind.emulate.programs import is_tcp, page_of, size_of, tasks_of
+from crosswind.emulate.programs import is_stack, is_tcp, page_of, size_of, tasks_of
 from crosswind.emulate.results import runs_of
 from crosswind.errors import EXIT_INTERRUPTED, CrosswindError
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
 
 WORKER = Path(__file__).with_name("worker.py")
+STACK_END = Path(__file__).with_name("stack_end.py")
 # From the moment when all programs are ready to the start of the run.
 LEAD_ns = 300_000_000
 READY_s = 30.0
@@ -176,8 +178,7 @@ def perform(
     # The start is announced when all listen: the worker learns it with its job, so listeners get theirs first.
     start_ns = time.monotonic_ns() + LEAD_ns + 400_000_000 * (1 + len(busy) // 4) * company
     job = {"start_ns": start_ns, "stop_ns": network.plan["duration_ns"], "sample_ns": sample_ns}
-    for name, own in busy.items():
-        command = network.host(name).inside([sys.executable, "-I", "-S", str(WORKER)])
+    for command, own in commands(network, busy):
         p = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         assert p.stdin is not None
         p.stdin.write(json.dumps({**job, "tasks": own}))
@@ -205,6 +206,20 @@ def perform(
     if late_ns > 0:
         result["warnings"].append(f"not to be trusted: the programs were ready {late_ns / 1e6:.0f} ms after the start")
     return said, result
+
+
+def commands(
+    network: Network, busy: dict[str, list[dict[str, Any]]]
+) -> Iterator[tuple[list[str], list[dict[str, Any]]]]:
+    """The programs of each host, with their tasks: one for what the kernel carries, one for real stacks."""
+    for name, tasks in busy.items():
+        ours = [t for t in tasks if t["do"].endswith("-stack")]
+        others = [t for t in tasks if t not in ours]
+        python = [sys.executable, "-I", "-S"]
+        if others:
+            yield network.host(name).inside([*python, str(WORKER)]), others
+        if ours:
+            yield network.host(name).inside([*python, str(STACK_END), str(core().__file__)]), ours
 
 
 def listen(p: subprocess.Popen[str], said: dict[int, dict[str, Any]], ready: threading.Semaphore) -> None:
@@ -257,7 +272,7 @@ def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_n
     elapsed_ns = close_ns - open_ns if close_ns >= 0 else -1
     until = close_ns if close_ns >= 0 else end_ns
     active_s = (until - open_ns) / 1e9 if open_ns >= 0 and until > open_ns else math.nan
-    if not is_tcp(f):
+    if not is_tcp(f) and not is_stack(f):
         # As simulations have it: from the first to the last packet of each burst.
         active_s = s.get("span_ns", 0) / 1e9 or math.nan
     received = s.get("received_bytes", 0)
@@ -293,6 +308,9 @@ def flow_row(f: dict[str, Any], s: dict[str, Any], result: dict[str, Any], end_n
             "ssthresh_bytes": i["snd_ssthresh"] * mss if i.get("snd_ssthresh", 1 << 31) < 1 << 30 else math.nan,
             "rtt_min_ns": float(i["min_rtt"] * 1000) if i.get("min_rtt", 0) not in (0, 0xFFFFFFFF) else math.nan,
         }
+    elif is_stack(f):
+        row |= {"cwnd_max_bytes": s.get("cwnd_max", math.nan), "received_packets": s.get("received_packets", 0)}
+        row |= {name: math.nan if value is None else float(value) for name, value in s.get("stack", {}).items()}
     else:
         row |= {"received_packets": s.get("received_packets", 0), "received_bytes": received}
         row |= {"jitter_mean_ns": jitter(s.get("delays", []))}
@@ -371,7 +389,11 @@ def jitter(delays: Sequence[int]) -> float:
 
 
 def event_rows(f: dict[str, Any], s: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """When each ping that was answered left, and when its answer came: what a program knows of events."""
+    """What a program knows of events: pings that were answered, reductions of a real stack's window."""
+    for time_ns, before, after, why in s.get("cuts", []):
+        kind = "ecn_reduce" if why == "mark" else "recovery"
+        row = {"time_ns": time_ns, "flow": f["flow"], "end": "sender", "kind": kind}
+        yield row | {"seq": after, "len": 0, "aux": before}
     for number, asked_ns, heard_ns, size in s.get("heard", []):
         for time_ns, kind in ((asked_ns, "send"), (heard_ns, "receive")):
             row = {"time_ns": time_ns, "flow": f["flow"], "end": "sender", "kind": kind}

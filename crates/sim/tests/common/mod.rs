@@ -80,3 +80,23 @@ pub fn assert_within(measured: f64, expected: f64, percent: f64) {
     let off = 100.0 * (measured / expected - 1.0);
     assert!(off.abs() <= percent, "measured {measured}, expected {expected}: {off:+.3} % is more than {percent} %");
 }
+
+/// What tells how the engine worked and how long it took. It is no result.
+pub const NOT_A_RESULT: [&str; 3] = ["run.wall_ns", "run.events", "run.peak_packets"];
+
+/// Hash of a column: FNV-1a, 64 bits.
+pub fn hash_of(c: &Column) -> u64 {
+    let mut h = 0xcbf2_9ce4_8422_2325u64;
+    let mut mix = |bytes: &[u8]| bytes.iter().for_each(|b| h = (h ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3));
+    match c {
+        Column::U64(v) => v.iter().for_each(|x| mix(&x.to_le_bytes())),
+        Column::I64(v) => v.iter().for_each(|x| mix(&x.to_le_bytes())),
+        Column::F64(v) => v.iter().for_each(|x| mix(&x.to_bits().to_le_bytes())),
+        Column::U32(v) => v.iter().for_each(|x| mix(&x.to_le_bytes())),
+        Column::Text(t) => t.iter().for_each(|x| {
+            mix(x.as_bytes());
+            mix(&[0]);
+        }),
+    }
+    h
+}

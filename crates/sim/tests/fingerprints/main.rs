@@ -16,7 +16,7 @@ mod common;
 mod scenarios;
 
 use common::*;
-use crosswind_record::{Column, Table, Tables};
+use crosswind_record::{Table, Tables};
 use crosswind_sim::runs::Request;
 use crosswind_sim::world::Ties;
 use scenarios::Kept;
@@ -24,34 +24,6 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 
 const STORED: &str = include_str!("stored.txt");
-
-/// What tells how the engine worked and how long it took. It is no result.
-const NOT_A_RESULT: [&str; 3] = ["run.wall_ns", "run.events", "run.peak_packets"];
-
-/// Hash of a column: FNV-1a, 64 bits.
-struct Hash(u64);
-
-impl Hash {
-    fn bytes(&mut self, bytes: &[u8]) {
-        for b in bytes {
-            self.0 = (self.0 ^ u64::from(*b)).wrapping_mul(0x100_0000_01b3);
-        }
-    }
-    fn of(c: &Column) -> u64 {
-        let mut h = Hash(0xcbf2_9ce4_8422_2325);
-        match c {
-            Column::U64(v) => v.iter().for_each(|x| h.bytes(&x.to_le_bytes())),
-            Column::I64(v) => v.iter().for_each(|x| h.bytes(&x.to_le_bytes())),
-            Column::F64(v) => v.iter().for_each(|x| h.bytes(&x.to_bits().to_le_bytes())),
-            Column::U32(v) => v.iter().for_each(|x| h.bytes(&x.to_le_bytes())),
-            Column::Text(t) => t.iter().for_each(|x| {
-                h.bytes(x.as_bytes());
-                h.bytes(&[0]);
-            }),
-        }
-        h.0
-    }
-}
 
 type Hashes = BTreeMap<String, String>;
 
@@ -61,7 +33,7 @@ fn hashes(tables: &Tables) -> Hashes {
         let columns = t
             .columns()
             .iter()
-            .map(|(name, c)| (format!("{}.{name}", t.name()), format!("{} {:016x}", t.rows(), Hash::of(c))));
+            .map(|(name, c)| (format!("{}.{name}", t.name()), format!("{} {:016x}", t.rows(), hash_of(c))));
         columns.filter(|(name, _)| !NOT_A_RESULT.contains(&name.as_str())).collect::<Vec<_>>()
     };
     tables.iter().flat_map(of_table).collect()

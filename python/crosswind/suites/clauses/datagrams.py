@@ -91,6 +91,34 @@ def pace_ratio(t: Trace, after: float = 0.0, until: float = np.inf, gain: float 
     return np.asarray(sent / (gain * cwnd / trip * STRETCH_s + BUCKET * t.mss))
 
 
+def window_use(t: Trace, after: float = 0.0, until: float = np.inf) -> Values:
+    """Bytes in flight over the window, at each sample between two times."""
+    at, flight = t.sampled("in_flight_bytes")
+    window_at, window = t.sampled("cwnd_bytes")
+    inside = (at >= after) & (at < until)
+    if not len(window) or not inside.any():
+        return np.array([])
+    held = window[np.maximum(np.searchsorted(window_at, at[inside], side="right") - 1, 0)]
+    return np.asarray(flight[inside] / held)
+
+
+def stated_ratio(t: Trace, after: float = 0.0, until: float = np.inf, trips: float = 4.0) -> Values:
+    """Bytes sent in each stretch of so many round trips over what the rate that the controller states brings in it.
+
+    Ten segments may leave beside that. The rate is the sample `pacing_rate_bps`.
+    """
+    at, rate = t.sampled("pacing_rate_bps")
+    span = trips * t.round_trip
+    if len(at) < 2 or span <= 0:
+        return np.array([])
+    edges = np.arange(max(after, float(at[0])), min(until, t.seconds), span)
+    rows = t.rows("send", "retransmit")
+    sent = np.histogram(t.time[rows], edges, weights=t.len[rows])[0]
+    # A rate holds until the next sample.
+    allowed = np.concatenate([[0.0], np.cumsum(rate[:-1] * np.diff(at))]) / 8
+    return np.asarray(sent / (np.diff(np.interp(edges, at, allowed)) + BUCKET * t.mss))
+
+
 def amplification(t: Trace) -> Values:
     """Bytes that the receiver has sent over bytes that have reached it, at each of its datagrams."""
     sent, came = t.rows("send", sender=False), t.rows("receive", sender=False)

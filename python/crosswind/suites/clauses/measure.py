@@ -22,7 +22,7 @@ QUANTITIES: dict[str, Callable[..., Values]] = {
         wire.lost_share, wire.duplicates, wire.released,
         wire.probe_timer, wire.probe_gaps, wire.probe_size, wire.recovery_train,
         datagrams.answer_delay, datagrams.answer_step, datagrams.gap_answer, datagrams.loss_found,
-        datagrams.lost_span,
+        datagrams.lost_span, datagrams.window_use, datagrams.stated_ratio,
         datagrams.pace_ratio, datagrams.amplification, datagrams.sampled, datagrams.rto_misfit,
     )
 }  # fmt: skip
@@ -35,6 +35,6 @@ OF_NETWORK = {
 OF_STACKS = {
     "cuts", "cut_ratio", "least_threshold", "window_change", "mean_window", "window_ratio", "dips", "dip_gaps",
     "misfit", "peak_ratio", "plateau_slope",
-    "convex", "slope", "loss_found", "lost_span", "pace_ratio", "sampled",
+    "convex", "slope", "loss_found", "lost_span", "pace_ratio", "sampled", "window_use", "stated_ratio",
     *OF_NETWORK,
 }  # fmt: skip
