@@ -6,7 +6,7 @@ use crosswind_base::{ConfigError, Dur, EventKind, Time, Vantage};
 use crosswind_emu::run::Timed;
 use crosswind_host::examine::{Flow, Request, Seen, examine};
 use crosswind_host::kernel::{Application, Kernels};
-use crosswind_host::transfer_run::{Request, transfer};
+use crosswind_host::transfer_run::{self, transfer};
 use crosswind_sim::scenario::Repetition;
 use crosswind_transport::tcp::preset;
 use numpy::IntoPyArray;
@@ -120,7 +120,7 @@ fn columns(py: Python<'_>, seen: Seen) -> PyResult<Bound<'_, PyDict>> {
 /// place. What is asked for and what came out are JSON.
 #[pyfunction]
 fn host_transfer(py: Python<'_>, request_json: &str) -> PyResult<String> {
-    let request: Request =
+    let request: transfer_run::Request =
         serde_json::from_str(request_json).map_err(|e| PyValueError::new_err(format!("request: {e}")))?;
     let said = py.detach(|| transfer(request)).map_err(system)?;
     Ok(said.to_string())
