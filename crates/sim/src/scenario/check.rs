@@ -229,7 +229,8 @@ fn record(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
 fn qlog(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
     let Some(folder) = &r.qlog else { return Ok(()) };
     let logging = s.flow.values().filter(|f| Chosen::of(f).logs());
-    let (found, expected) = match logging.map(|f| u64::from(f.count) * u64::from(f.workload.connections())).sum::<u64>() {
+    let (found, expected) = match logging.map(|f| u64::from(f.count) * u64::from(f.workload.connections())).sum::<u64>()
+    {
         0 => (format!("`{folder}`"), "a flow over a stack that keeps such a log: `quinn` or `noq`".into()),
         n if n > QLOGS_LIMIT => {
             (format!("{n} flows over stacks"), format!("at most {QLOGS_LIMIT}, with two files each"))
