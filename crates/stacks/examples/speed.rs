@@ -4,8 +4,8 @@
 //! cargo run --release -p crosswind-stacks --example speed -- 3
 //! ```
 //!
-//! Ten flows of quinn, and of noq, over 100 Mbit/s and 60 ms with a queue of 750 packets, 20 s, null session, nothing recorded; Crosswind's
-//! TCP beside them. The number: how often each is run, in turns; shown are the least, the median and the most. A name behind it
+//! Ten flows of quinn, and of noq, over 100 Mbit/s and 60 ms with a queue of 750 packets, 20 s, null session and TLS, nothing recorded;
+//! Crosswind's TCP beside them. The number: how often each is run, in turns; shown are the least, the median and the most. A name behind it
 //! (`quinn`) runs that one alone, for `perf stat -e instructions:u`.
 #![expect(clippy::print_stdout, clippy::disallowed_macros, reason = "an example for people")]
 #![expect(clippy::disallowed_methods, reason = "it looks at the processor's time, and is no part of a simulation")]
@@ -46,7 +46,9 @@ fn main() {
     let only = std::env::args().nth(2);
     let bodies = [
         ("quinn", json!({"transport": {"type": "quinn"}})),
+        ("quinn-tls", json!({"transport": {"type": "quinn", "crypto": "tls"}})),
         ("noq", json!({"transport": {"type": "noq"}})),
+        ("noq-tls", json!({"transport": {"type": "noq", "crypto": "tls"}})),
         ("tcp", json!({"tcp": {"preset": "linux-6-cubic"}})),
     ];
     let bodies: Vec<_> = bodies.into_iter().filter(|(name, _)| only.as_ref().is_none_or(|o| o == name)).collect();
@@ -64,7 +66,7 @@ fn main() {
         seen.sort_by(f64::total_cmp);
         let thousand = |i: usize| seen[i] / 1e3;
         println!(
-            "{name:6} {:.0} to {:.0}, median {:.0} thousand data packets a processor second",
+            "{name:9} {:.0} to {:.0}, median {:.0} thousand data packets a processor second",
             thousand(0),
             thousand(seen.len() - 1),
             thousand(seen.len() / 2)

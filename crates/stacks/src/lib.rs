@@ -1,5 +1,5 @@
 //! Stacks of other people as ends of flows, in virtual time: unmodified releases that are told the time, draw from seeds and
-//! encrypt nothing. Beside them Crosswind's own TCP in real bytes, which speaks to those that speak TCP.
+//! encrypt nothing (or, where asked, as they would). Beside them Crosswind's own TCP in real bytes, which speaks to those that speak TCP.
 //!
 //! Each is a [`Stack`](crosswind_transport::stack::Stack). What hides randomness in them, and what is done about it, is in
 //! `docs/how-to/stacks.md`.
@@ -22,6 +22,8 @@ pub mod registry;
 pub mod smoltcp;
 #[cfg(feature = "tcp")]
 pub mod tcp;
+#[cfg(feature = "tls")]
+mod tls;
 
 pub use registry::{Read, Release, Row};
 

@@ -21,14 +21,28 @@ mod null;
 #[path = "quic/params.rs"]
 mod params;
 mod proto;
+#[cfg(feature = "qlog")]
+mod qlog;
+#[cfg(not(feature = "qlog"))]
+#[path = "quic/no_qlog.rs"]
+mod qlog;
 mod seam;
 #[path = "quic/seeded.rs"]
 mod seeded;
+#[path = "quic/session.rs"]
+mod session;
+#[cfg(not(feature = "tls"))]
+#[path = "quic/no_tls.rs"]
+mod tls;
+#[cfg(feature = "tls")]
+#[path = "quic/tls.rs"]
+mod tls;
 #[path = "quic/watch.rs"]
 mod watch;
 
 pub use driver::Quic as Quinn;
 pub use params::QuicParams as QuinnParams;
+pub use proto::RELEASE;
 pub use seam::Congestion;
 
 use crosswind_base::{ConfigError, config};
@@ -41,7 +55,7 @@ pub(crate) const ROW: crate::Row = crate::registry::Row {
     name: "quinn",
     source: include_str!("quinn.rs"),
     schema: Some(|| schemars::schema_for!(QuinnParams)),
-    build: crate::registry::Release { name: RELEASE, read },
+    build: crate::registry::Release { name: RELEASE, read, logs: qlog::IS_KEPT },
 };
 
 fn read(value: &Value, path: &str) -> Result<(Value, Maker), ConfigError> {
@@ -50,6 +64,3 @@ fn read(value: &Value, path: &str) -> Result<(Value, Maker), ConfigError> {
     let full = serde_json::to_value(&params).expect("parameters are plain data with text keys");
     Ok((full, Arc::new(move |role, rng| Box::new(Quinn::new(&params, role, rng)) as Box<dyn Stack>)))
 }
-
-/// The release that is built in.
-pub const RELEASE: &str = "quinn-proto 0.11.19";

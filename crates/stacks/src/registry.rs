@@ -11,6 +11,8 @@ pub type Read = fn(&Value, &str) -> Result<(Value, Maker), ConfigError>;
 pub struct Release {
     pub name: &'static str,
     pub read: Read,
+    /// Whether it can log what it does (qlog).
+    pub logs: bool,
 }
 
 /// A stack that is built in; its name is that of `transport = { type = ".." }`.

@@ -23,7 +23,7 @@ pub(crate) const ROW: crate::Row = crate::registry::Row {
     name: "smoltcp",
     source: include_str!("smoltcp.rs"),
     schema: Some(|| schemars::schema_for!(SmoltcpParams)),
-    build: crate::registry::Release { name: RELEASE, read },
+    build: crate::registry::Release { name: RELEASE, read, logs: false },
 };
 
 /// The release that is built in.

@@ -5,6 +5,7 @@
 //! what must arrive.
 
 use crosswind_base::{Ecn, Rng, Time};
+use std::io::Write;
 use std::sync::Arc;
 
 /// Which end of a connection.
@@ -47,6 +48,10 @@ pub trait Stack: Send {
     }
     /// Reductions of the window since this was last asked, oldest first.
     fn cuts(&mut self, _out: &mut dyn FnMut(Cut)) {}
+    /// What it logs of itself (qlog) goes there, if it has not begun. False: it keeps no log. Nothing else may change by it.
+    fn log_to(&mut self, _out: Box<dyn Write + Send + Sync>) -> bool {
+        false
+    }
 }
 
 /// Makes one end. Everything that it draws comes from the generator.

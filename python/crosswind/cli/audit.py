@@ -41,6 +41,9 @@ def audit(
     seed: Annotated[int, typer.Option("--seed", min=0, help="Base seed of all random streams.")] = 1,
     workers: WorkersOption = None,
     out: Annotated[Path | None, typer.Option("--out", help="Folder for figures and report.")] = None,
+    qlog: Annotated[
+        bool, typer.Option("--qlog", help="Keep what quinn or noq logs of the first run of a case: OUT/qlog/CASE/.")
+    ] = False,
     formats: FormatsOption = "",
     json: JsonOption = False,
 ) -> int:
@@ -55,7 +58,7 @@ def audit(
     files = formats_of(formats)
     folder = out or suite_folder("audit", body)
     with Bar("audit") as bar:
-        found = examine(body, cases=case or (), seed=seed, workers=workers, progress=bar)
+        found = examine(body, cases=case or (), seed=seed, workers=workers, progress=bar, logs=folder if qlog else None)
     written = page.write(found, folder, command_line(), files)
     if json:
         print_json({"body": found.body, "seed": found.seed, "cases": found.rows()})

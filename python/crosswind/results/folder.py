@@ -127,7 +127,17 @@ def _files(folder: Path, manifest: Mapping[str, Any]) -> set[str]:
         for key in ("pcap", "event_file"):
             if isinstance(record.get(key), str):
                 found |= _recorded(folder, Path(record[key]))
+        if isinstance(record.get("qlog"), str):
+            found |= _logged(folder, Path(record["qlog"]))
     return found
+
+
+def _logged(folder: Path, below: Path) -> set[str]:
+    """Logs of stacks that a run wrote into a folder below the results."""
+    inside, top = (folder / below).resolve(), folder.resolve()
+    if not inside.is_relative_to(top):
+        return set()
+    return {p.relative_to(top).as_posix() for p in inside.rglob("*.sqlog") if p.is_file()}
 
 
 def _recorded(folder: Path, written: Path) -> set[str]:

@@ -45,7 +45,8 @@ def run(
     `out`: a folder to save the tables into, as `Runs.save` does. Runs that are there already (same scenario, engine and
     seed) are read, unless `again`; finished ones are kept as they come, so a call that was killed goes on where it was,
     and the memory holds only some of them. Large tables are read from the folder when they are asked for.
-    `folder`: where the files go that a scenario names (`record.pcap`, `record.event_file`; default: `out`, or here).
+    `folder`: where the files go that a scenario names (`record.pcap`, `record.event_file`, `record.qlog`; default:
+    `out`, or here).
 
     Raises InputError when a scenario is wrong, and whatever a law of your own raises. Ctrl-C returns what is finished,
     with `runs.interrupted` set. A run that breaks down is left out and named in `runs.failed`; the others are kept.
@@ -99,7 +100,7 @@ def run_into(
 
 def _check_files(labelled: Mapping[str, Scenario]) -> None:
     """Two scenarios that write into one file would leave the packets or events of neither."""
-    for key in ("pcap", "event_file"):
+    for key in ("pcap", "event_file", "qlog"):
         seen: dict[str, str] = {}
         for label, scenario in labelled.items():
             path = scenario.get(f"record.{key}")

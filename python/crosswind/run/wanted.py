@@ -66,7 +66,11 @@ class Point:
 
     def files(self) -> list[str]:
         """The files that its runs write, which no table can stand for."""
-        return [str(path) for key in ("pcap", "event_file") if (path := self.scenario.get(f"record.{key}")) is not None]
+        return [
+            str(path)
+            for key in ("pcap", "event_file", "qlog")
+            if (path := self.scenario.get(f"record.{key}")) is not None
+        ]
 
 
 @dataclass

@@ -26,7 +26,7 @@ SAMPLES_MAX, SAMPLES_ALL_MAX = 20_000, 2_000_000
 #: Seconds of computing after which a run is given up.
 SECONDS_MAX = 20.0
 #: What only `crosswind run` does: these name files to be written.
-WRITES = ("record.pcap", "record.event_file")
+WRITES = ("record.pcap", "record.event_file", "record.qlog")
 #: Keys of templates that are numbers of something.
 _COUNTS = ("pairs", "hops", "clients")
 

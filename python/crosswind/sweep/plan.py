@@ -74,6 +74,9 @@ def make(
     if base.get("record.event_file"):
         expected = "no file of events in a sweep of many runs"
         raise InputError("sweep", path="record.event_file", found="a file of events", expected=expected)
+    if base.get("record.qlog"):
+        expected = "no logs of stacks in a sweep of many runs"
+        raise InputError("sweep", path="record.qlog", found="a folder of logs", expected=expected)
     columns = _columns(design.paths)
     points: list[Point] = []
     impossible: list[Impossible] = []

@@ -9,6 +9,7 @@ use super::workload::App;
 use crate::scenario::OfFlow;
 use crosswind_base::packet::Proto;
 use crosswind_base::{Cx, PacketId, Time, Vantage};
+use crosswind_transport::stack::{Role, Stack};
 use crosswind_transport::tcp::Connection;
 use crosswind_transport::tcp::share::Cache;
 
@@ -78,6 +79,13 @@ impl FlowEnd {
         match self {
             FlowEnd::Tcp(e) => &e.conn,
             FlowEnd::Other(e) => &e.conn,
+        }
+    }
+    /// The stack of other people at this end, and which end of its connection it is.
+    pub fn stack(&mut self) -> Option<(Role, &mut dyn Stack)> {
+        match self {
+            FlowEnd::Tcp(_) => None,
+            FlowEnd::Other(e) => e.conn.stack(),
         }
     }
     pub fn app(&self) -> &App {

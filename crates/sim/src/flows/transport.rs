@@ -11,6 +11,7 @@ use super::workload::App;
 use crate::scenario::OfFlow;
 use crosswind_base::packet::Ext;
 use crosswind_base::{Metrics, Packet, PacketId, Pool, Time};
+use crosswind_transport::stack::{Role, Stack};
 
 /// One end of a flow, as its transport sees it.
 pub trait Transport {
@@ -47,6 +48,10 @@ pub trait Transport {
     /// Takes the real bytes out of a packet that has come, where it understands any.
     #[inline(always)]
     fn take_bytes(&mut self, _pool: &mut Pool, _id: PacketId) {}
+    /// The stack of other people inside, if that is what it is, and which end of its connection.
+    fn stack(&mut self) -> Option<(Role, &mut dyn Stack)> {
+        None
+    }
     /// Why this end has given up, if it has.
     fn failure(&self) -> Option<&str> {
         None

@@ -1,6 +1,7 @@
 //! Many runs: every repetition of every scenario, on as many threads as asked, with the same result on any number.
 
 use super::files::create_below;
+use super::logs::Logs;
 use super::memory;
 use super::request::{Progress, Request};
 use crate::flows::Parameters;
@@ -254,6 +255,8 @@ fn run_one(
     let began = std::time::Instant::now();
     let mut world = build(plan, p, rep, shared, caches)?;
     let mut recorder = recorder(plan, rep, shared.room.limit(), &shared.request.folder)?;
+    let unwritten = |(path, e)| RunError::File(path, e);
+    let logs = Logs::begin(plan, &mut world, &shared.request.folder, |p| of_rep(Some(p), rep)).map_err(unwritten)?;
     let mut sampler = plan.record.sample.map(|_| Sampler::new(&mut world));
     let stop = Time::ZERO + plan.duration;
     let step = plan.record.sample.unwrap_or(CHECK).0.max(1);
@@ -292,6 +295,7 @@ fn run_one(
     if let Some(file) = recorder.event_file.take() {
         end_event_file(file).map_err(|e| RunError::File(of_rep(plan.record.event_file.as_deref(), rep), e))?;
     }
+    logs.finish().map_err(unwritten)?;
     let facts = RunFacts {
         seed: rep.seed,
         wall: Dur(began.elapsed().as_nanos() as u64),

@@ -2,6 +2,7 @@
 
 pub mod bench;
 mod files;
+mod logs;
 mod many;
 mod memory;
 mod request;

@@ -1,7 +1,9 @@
 //! What a scenario must satisfy beyond the types of its keys. Limits are checked before anything is built.
 
 use super::lifetime::Over;
-use super::limits::{DURATION_LIMIT, FLOWS_LIMIT, HOPS_LIMIT, LATE_LIMITS_MAX, LINKS_LIMIT, SAMPLES_LIMIT};
+use super::limits::{
+    DURATION_LIMIT, FLOWS_LIMIT, HOPS_LIMIT, LATE_LIMITS_MAX, LINKS_LIMIT, QLOGS_LIMIT, SAMPLES_LIMIT,
+};
 use super::names::{name, unknown};
 use super::sharing::Sharing;
 use super::start::StartRule;
@@ -196,7 +198,8 @@ fn record(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
             return Err(ConfigError::new("record.sample", show_dur(interval), expected));
         }
     }
-    for (key, path) in [("record.pcap", &r.pcap), ("record.event_file", &r.event_file)] {
+    qlog(r, s)?;
+    for (key, path) in [("record.pcap", &r.pcap), ("record.event_file", &r.event_file), ("record.qlog", &r.qlog)] {
         if let Some(path) = path {
             files::check_path(path).map_err(|why| {
                 let expected = "the name of a file, or its path below the folder of the results";
@@ -220,6 +223,21 @@ fn record(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
         }
     }
     Ok(())
+}
+
+/// Two files are open for each flow that logs.
+fn qlog(r: &Record, s: &Scenario) -> Result<(), ConfigError> {
+    let Some(folder) = &r.qlog else { return Ok(()) };
+    let logging = s.flow.values().filter(|f| Chosen::of(f).logs());
+    let (found, expected) = match logging.map(|f| u64::from(f.count) * u64::from(f.workload.connections())).sum::<u64>()
+    {
+        0 => (format!("`{folder}`"), "a flow over a stack that keeps such a log: `quinn` or `noq`".into()),
+        n if n > QLOGS_LIMIT => {
+            (format!("{n} flows over stacks"), format!("at most {QLOGS_LIMIT}, with two files each"))
+        }
+        _ => return Ok(()),
+    };
+    Err(ConfigError::new("record.qlog", found, expected))
 }
 
 fn flow_names(names: &[String], key: &str, s: &Scenario) -> Result<(), ConfigError> {

@@ -12,5 +12,7 @@ pub const LINKS_LIMIT: u64 = 1_000_000;
 pub const HOPS_LIMIT: u32 = 250;
 /// Most points of one time series.
 pub const SAMPLES_LIMIT: u64 = 10_000_000;
+/// Flows that log what their stacks do; a process has about a thousand files.
+pub const QLOGS_LIMIT: u64 = 200;
 /// Most limits of delay that one flow is judged by.
 pub const LATE_LIMITS_MAX: usize = 4;

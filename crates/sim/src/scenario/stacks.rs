@@ -21,6 +21,17 @@ fn built_in(_: &str) -> Option<Read> {
     None
 }
 
+/// Whether one that is built in can log what it does.
+#[cfg(feature = "stacks")]
+pub fn logs(name: &str) -> bool {
+    crosswind_stacks::ROWS.iter().any(|r| r.name == name && r.build.logs)
+}
+
+#[cfg(not(feature = "stacks"))]
+pub fn logs(_: &str) -> bool {
+    false
+}
+
 fn read(name: &str, keys: &Value, path: &str) -> Result<(Value, Maker), ConfigError> {
     let Some(read) = built_in(name) else {
         let found = format!("`{name}`, which this build does not have");

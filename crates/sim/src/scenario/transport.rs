@@ -82,6 +82,11 @@ impl Chosen {
         matches!(self, Chosen::Stack(..))
     }
 
+    /// Whether it can log what it does (qlog).
+    pub fn logs(&self) -> bool {
+        matches!(self, Chosen::Stack(name, _) if stacks::logs(name))
+    }
+
     /// Its parameters as types, for the flows of one group.
     pub fn read(&self, group: &str, f: &Flow) -> Result<TransportPlan, ConfigError> {
         let at = |key: &str| format!("flow.{group}.{key}");

@@ -267,6 +267,10 @@ pub struct Record {
     pub pcap: Option<String>,
     /// Where the packets are captured.
     pub pcap_at: PcapAt,
+    /// Folder for what QUIC stacks log of themselves (qlog): `<flow>-client.sqlog` and `<flow>-server.sqlog`, below the folder of the
+    /// results. Left out: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub qlog: Option<String>,
 }
 
 /// A part of a run: from a time on until before another.

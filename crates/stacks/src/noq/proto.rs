@@ -3,6 +3,9 @@
 pub use noq_proto::*;
 use std::sync::atomic::AtomicU64;
 
+/// The release that is built in.
+pub const RELEASE: &str = "noq-proto 1.4.0";
+
 pub fn violation(what: &str) -> TransportError {
     TransportError::new(TransportErrorCode::PROTOCOL_VIOLATION, what.to_string())
 }

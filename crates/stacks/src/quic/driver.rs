@@ -1,18 +1,20 @@
 //! One end of a QUIC connection: an endpoint, its connection, and what a driver does with both.
 
-use super::null::NullCrypto;
-use super::params::QuicParams;
+use super::params::{Crypto, QuicParams};
 use super::proto::{
     ClientConfig, Connection, ConnectionError, ConnectionHandle, DatagramEvent, Dir, EcnCodepoint, Endpoint,
-    EndpointConfig, Event, ServerConfig, StreamEvent, StreamId as Id, Transmit, VarInt,
+    EndpointConfig, Event, RELEASE, ServerConfig, StreamEvent, StreamId as Id, Transmit, TransportConfig, VarInt,
 };
-use super::seam;
 use super::seeded::{self, Counting, Date, Key};
+use super::session;
+use super::tls::Draws;
 use super::watch::{Seen, Watching};
+use super::{qlog, seam};
 use bytes::{Bytes, BytesMut};
 use crosswind_base::{Ecn, Rng, Time};
 use crosswind_transport::stack::{Cut, Pattern, Probe, Reading, Role, Stack, State, StreamId, Streams};
 use std::collections::BTreeMap;
+use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -24,10 +26,15 @@ pub struct Quic {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
     client: Option<ClientConfig>,
+    /// Where it is one.
+    server: Option<Arc<ServerConfig>>,
+    params: QuicParams,
     /// Virtual time zero; only differences from it matter.
     epoch: Instant,
     now: Instant,
     date: Date,
+    /// What a session of TLS draws from.
+    draws: Option<Draws>,
     /// When it wants to be woken.
     due: Option<Instant>,
     segments: usize,
@@ -59,9 +66,7 @@ impl Quic {
         )]
         let epoch = Instant::now();
         let seen = Arc::new(Seen::default());
-        let controller = Watching { inner: params.controller(), seen: seen.clone(), epoch };
-        let transport = Arc::new(params.transport(Arc::new(controller)));
-        let crypto = Arc::new(NullCrypto(params.sizes()));
+        let transport = Arc::new(transport(params, &seen, epoch));
         let mut config = EndpointConfig::new(Arc::new(Key(rng.bits())));
         let first_id = rng.bits();
         let most = params.initial_mtu.0.max(1472) as u16;
@@ -70,24 +75,27 @@ impl Quic {
         config.max_udp_payload_size(most).unwrap_or_else(|e| panic!("checked with the scenario: {e}"));
         let date = Date::default();
         let server = (role == Role::Server).then(|| {
-            let mut server = ServerConfig::new(crypto.clone(), Arc::new(Key(rng.bits())));
+            let mut server = ServerConfig::new(session::server(params, &date), Arc::new(Key(rng.bits())));
             server.transport_config(transport.clone()).time_source(Arc::new(date.clone()));
             Arc::new(server)
         });
         let first_target = rng.bits();
         let client = (role == Role::Client).then(|| {
-            let mut client = ClientConfig::new(crypto);
+            let mut client = ClientConfig::new(session::client(params, &date));
             let target = Arc::new(move || Counting::id(first_target));
             client.transport_config(transport).initial_dst_cid_provider(target);
             client
         });
         Quic {
-            endpoint: seam::endpoint(config, server),
+            endpoint: seam::endpoint(config, server.clone()),
             connection: None,
             client,
+            server,
+            params: params.clone(),
             epoch,
             now: epoch,
             date,
+            draws: (params.crypto == Crypto::Tls).then(|| Draws::new(rng)),
             due: None,
             segments: params.segments as usize,
             responses: Vec::new(),
@@ -103,6 +111,9 @@ impl Quic {
     fn advance(&mut self, now: Time) {
         self.now = self.epoch + Duration::from_nanos(now.0);
         self.date.set(now.0);
+        if let Some(draws) = &self.draws {
+            draws.begin();
+        }
     }
 
     /// Lets endpoint and connection tell each other, until neither has anything to say.
@@ -141,6 +152,11 @@ impl Quic {
     fn fail(&mut self, why: &str) {
         self.state = State::Failed(why.to_string());
     }
+}
+
+/// The configuration of a connection, whose controller is watched.
+fn transport(params: &QuicParams, seen: &Arc<Seen>, epoch: Instant) -> TransportConfig {
+    params.transport(Arc::new(Watching { inner: params.controller(), seen: seen.clone(), epoch }))
 }
 
 /// What the end of a connection means.
@@ -263,6 +279,23 @@ impl Stack for Quic {
 
     fn cuts(&mut self, out: &mut dyn FnMut(Cut)) {
         self.seen.take_cuts().into_iter().for_each(out);
+    }
+
+    fn log_to(&mut self, out: Box<dyn Write + Send + Sync>) -> bool {
+        let can = qlog::IS_KEPT && self.connection.is_none() && (self.client.is_some() || self.server.is_some());
+        if can {
+            let mut logging = transport(&self.params, &self.seen, self.epoch);
+            let role = if self.client.is_some() { "client" } else { "server" };
+            qlog::log(&mut logging, out, format!("{}, {role}", RELEASE), self.epoch);
+            let logging = Arc::new(logging);
+            if let Some(client) = &mut self.client {
+                client.transport_config(logging);
+            } else if let Some(server) = &mut self.server {
+                Arc::make_mut(server).transport_config(logging);
+                self.endpoint.set_server_config(Some(server.clone()));
+            }
+        }
+        can
     }
 }
 

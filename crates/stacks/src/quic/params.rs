@@ -25,6 +25,17 @@ pub enum Unrepeatable {
     Allow,
 }
 
+/// The cryptographic session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Crypto {
+    /// One that encrypts nothing: sizes and order of a handshake's messages, tags of the usual size.
+    #[default]
+    Null,
+    /// The stack's own: TLS 1.3 by rustls. Slower; what it draws follows from the seed.
+    Tls,
+}
+
 /// Parameters of a QUIC stack; both ends of a flow have the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
@@ -39,7 +50,9 @@ pub struct QuicParams {
     pub initial_mtu: Size,
     /// The most datagrams that leave at one instant (segmentation offload).
     pub segments: u32,
-    /// Bytes of the server's certificates and what goes with them in its handshake.
+    /// The cryptographic session.
+    pub crypto: Crypto,
+    /// Bytes of the server's certificates and what goes with them in its handshake; with `tls` about so many, and 530 at least.
     pub certificate: Size,
     /// Flow control of a stream.
     pub stream_window: Size,
@@ -69,6 +82,7 @@ impl Default for QuicParams {
             law: None,
             initial_mtu: Size(1452),
             segments: 10,
+            crypto: Crypto::Null,
             certificate: Size(800),
             stream_window: Size(10_000_000),
             connection_window: Size(10_000_000),
@@ -111,6 +125,14 @@ impl QuicParams {
             return Err(ConfigError::new(format!("{path}.time_threshold"), found, "from 1 to 100 round-trip times"));
         }
         self.check_law(path)?;
+        if self.crypto == Crypto::Tls && !cfg!(feature = "tls") {
+            let expected = "\"null\", or a build of the stacks with the feature `tls`";
+            return Err(ConfigError::new(
+                format!("{path}.crypto"),
+                "\"tls\", which this build does not have",
+                expected,
+            ));
+        }
         if self.congestion.draws() && self.unrepeatable == Unrepeatable::Refuse {
             let expected = "\"cubic\" or \"newreno\", or `unrepeatable = \"allow\"`: this controller draws numbers that no \
                             seed reaches";

@@ -94,17 +94,22 @@ impl Key {
 }
 
 /// The date, for what is stamped with it: the run began with the epoch.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Date(Arc<AtomicU64>);
 
 impl Date {
     pub fn set(&self, now_ns: u64) {
         self.0.store(now_ns, Ordering::Relaxed);
     }
+
+    /// Since the epoch.
+    pub fn ns(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
 }
 
 impl TimeSource for Date {
     fn now(&self) -> SystemTime {
-        UNIX_EPOCH + Duration::from_nanos(self.0.load(Ordering::Relaxed))
+        UNIX_EPOCH + Duration::from_nanos(self.ns())
     }
 }

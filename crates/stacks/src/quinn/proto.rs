@@ -2,6 +2,9 @@
 
 pub use quinn_proto::*;
 
+/// The release that is built in.
+pub const RELEASE: &str = "quinn-proto 0.11.19";
+
 pub fn violation(what: &str) -> TransportError {
     TransportError { code: TransportErrorCode::PROTOCOL_VIOLATION, frame: None, reason: what.to_string() }
 }

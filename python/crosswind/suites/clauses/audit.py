@@ -16,7 +16,7 @@ from crosswind.run.simulate import run
 from crosswind.scenario import Scenario
 from crosswind.scenario.quantity import parse
 from crosswind.suites.case import Table, merged
-from crosswind.suites.clauses.body import LAWS, Body, body_of
+from crosswind.suites.clauses.body import LAWS, LOGGING, Body, body_of
 from crosswind.suites.clauses.case import BASE, AuditCase, Bound, load
 from crosswind.suites.clauses.choices import choice_of
 from crosswind.suites.clauses.measure import OF_NETWORK, OF_STACKS, QUANTITIES
@@ -27,6 +27,8 @@ from crosswind.suites.evaluate import Subject
 #: of the queue only is a coincidence.
 PHASES = (0.0, 1 / 3, 2 / 3)
 PACKET_BIT = 12_000
+#: Where a body logs what it does, below the folder of the page.
+LOGS = "qlog"
 #: From the worst to the best.
 VERDICTS = ("fail", "deviates", "inconclusive", "pass", "not applicable")
 #: What decides whether a clause concerns a body, by the last part of the key in a `tcp` table.
@@ -56,7 +58,8 @@ class Measured:
 class Finding:
     """What came out of one case. `given` and `expect` are empty where the case does not apply; `why` says why.
 
-    `note`: what else bears on the verdict.
+    `note`: what else bears on the verdict. `log`: the folder of what the body logged in the first phase (qlog), below
+    that of the page.
     """
 
     case: AuditCase
@@ -66,6 +69,7 @@ class Finding:
     why: str = ""
     trace: Trace | None = None
     note: str = ""
+    log: str = ""
 
 
 @dataclass(frozen=True)
@@ -102,15 +106,27 @@ def _named(b: Bound) -> str:
     return b.quantity if b.of == "each" else f"{b.of} {b.quantity}"
 
 
-def simulated(body: Subject, cases: Sequence[str], seed: int, workers: int | None, progress: Listener | None) -> Audit:
+def simulated(
+    body: Subject,
+    cases: Sequence[str],
+    seed: int,
+    workers: int | None,
+    progress: Listener | None,
+    logs: Path | None = None,
+) -> Audit:
     """All cases before a body that a simulation can hold; see `examine.audit`."""
     of = body_of(body)
+    if logs is not None and not of.logs:
+        expected = f"a stack that logs what it does: {' or '.join(LOGGING)}"
+        raise InputError("--qlog", found=f"the body {of.name}", expected=expected)
     wanted = list(chosen(cases, load()))
     has = features(of)
     findings = []
     for i, case in enumerate(wanted):
         why = why_not(case, of, has)
-        findings.append(Finding(case, "not applicable", why=why) if why else _judged(case, of, has, seed, workers))
+        findings.append(
+            Finding(case, "not applicable", why=why) if why else _judged(case, of, has, seed, workers, logs)
+        )
         if progress:
             progress(i + 1, len(wanted))
     return Audit(of.name, of.transport, findings, seed)
@@ -196,9 +212,15 @@ def _offset_ns(laid: Table, phase: float) -> int:
     return round(phase * PACKET_BIT / rate.value * 1e9)
 
 
-def _judged(case: AuditCase, body: Body, has: Mapping[str, str], seed: int, workers: int | None) -> Finding:
+def _judged(
+    case: AuditCase, body: Body, has: Mapping[str, str], seed: int, workers: int | None, logs: Path | None
+) -> Finding:
     told = scenarios(case, body)
-    runs = run(told, seed=seed, workers=workers, laws=body.makers or None)
+    log = f"{LOGS}/{case.id}" if logs is not None else ""
+    if log:
+        first = next(iter(told))
+        told[first] = told[first].with_({"record.qlog": log})
+    runs = run(told, seed=seed, workers=workers, laws=body.makers or None, folder=logs)
     if runs.interrupted:
         raise InterruptedRunError(
             f"interrupted in case {case.id}; an audit keeps nothing, and the same command begins anew"
@@ -207,7 +229,7 @@ def _judged(case: AuditCase, body: Body, has: Mapping[str, str], seed: int, work
     traces = [traced(runs, label, s.validate(), case.seconds) for label, s in told.items()]
     given, expect = (tuple(measured(b, traces) for b in bounds) for bounds in (case.given, case.expect))
     verdict, note = chosen_so(verdict_of(case, given, expect), str(body.transport["type"]), has["law"], case)
-    return Finding(case, verdict, given, expect, trace=traces[0], note=note)
+    return Finding(case, verdict, given, expect, trace=traces[0], note=note, log=log)
 
 
 def chosen_so(verdict: str, body: str, law: str, case: AuditCase) -> tuple[str, str]:

@@ -15,6 +15,8 @@ from crosswind.suites.evaluate import Makers, Subject, read
 STACKS = ("quinn", "noq", "smoltcp")
 #: Of these, those that do not show their windows.
 CLOSED = ("smoltcp",)
+#: Those that log what they do (qlog).
+LOGGING = ("quinn", "noq")
 #: What a stack calls a law -> its name here.
 LAWS = {"newreno": "reno"}
 
@@ -34,6 +36,10 @@ class Body:
     @property
     def shows_window(self) -> bool:
         return self.transport["type"] not in CLOSED
+
+    @property
+    def logs(self) -> bool:
+        return self.transport["type"] in LOGGING
 
     def laid(self, keys: Mapping[str, Any]) -> Table:
         """The transport with what a case demands of TCP, which is stronger. A stack always asks for ECN."""

@@ -47,7 +47,12 @@ def write(found: Audit, folder: Path, command: str = "", formats: Sequence[Forma
     """Writes report.html and the figures; returns the path of the page."""
     shown = [p for f in found.findings if (p := _picture(f)) is not None]
     cases = [
-        (f.case, f, Table("", ["", "quantity", "accepted", "measured", "tolerance because"], _rows(f)))
+        (
+            f.case,
+            f,
+            Table("", ["", "quantity", "accepted", "measured", "tolerance because"], _rows(f)),
+            _logs(f, folder),
+        )
         for f in found.findings
         if not f.why
     ]
@@ -72,6 +77,12 @@ def write(found: Audit, folder: Path, command: str = "", formats: Sequence[Forma
     )
     folder.mkdir(parents=True, exist_ok=True)
     return report.write(folder, html, shown, command, formats)
+
+
+def _logs(f: Finding, folder: Path) -> list[str]:
+    """What the body logged, as the page names it."""
+    found = sorted((folder / f.log).rglob("*.sqlog")) if f.log else []
+    return [p.relative_to(folder).as_posix() for p in found]
 
 
 def _rows(f: Finding) -> list[list[str]]:

@@ -277,6 +277,10 @@ impl Transport for Foreign {
         Broken::Something
     }
 
+    fn stack(&mut self) -> Option<(Role, &mut dyn Stack)> {
+        Some((self.role, &mut *self.stack))
+    }
+
     fn failure(&self) -> Option<&str> {
         self.failure.as_deref()
     }
