@@ -213,7 +213,7 @@ def _offset_ns(laid: Table, phase: float) -> int:
 
 
 def _judged(
-    case: AuditCase, body: Body, has: Mapping[str, str], seed: int, workers: int | None, logs: Path | None
+    case: AuditCase, body: Body, has: Mapping[str, str], seed: int, workers: int | None, logs: Path | None = None
 ) -> Finding:
     told = scenarios(case, body)
     log = f"{LOGS}/{case.id}" if logs is not None else ""
