@@ -11,9 +11,7 @@ import threading
 
 _lock = threading.Lock()
 #: What each end is asked for: what the sender saw of the connection, what the receiver got.
-SENDER = (
-    *("open_ns", "close_ns", "sent_packets", "samples", "cuts", "stack", "cwnd_max", "rtts", "error", "late_p99_ns"),
-)
+SENDER = ("open_ns", "close_ns", "sent_packets", "samples", "cuts", "stack", "cwnd_max", "rtts", "error", "late_p99_ns")
 RECEIVER = ("received_bytes", "last_ns", "points", "received_packets")
 
 

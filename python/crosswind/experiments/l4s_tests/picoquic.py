@@ -2,7 +2,7 @@
 
 4 MB from a server over 10 Mbit/s and 20 ms behind DualPI2, whose low-latency queue marks from 0.8 ms on, and everything
 from 4.5 ms (Prague), 3 ms (Reno) or 6 ms on (a line that falls to 2 Mbit/s from 1 to 3 s). How long it takes, how much
-is sent again, and the variation of the round trip at the end.
+is retransmitted, and the variation of the round trip at the end.
 
 What the source asks: bounds of the tests of one program, `l4s_prague`, `l4s_reno` and `l4s_prague_updown`, in its own
 simulator.
@@ -59,9 +59,9 @@ def _scenario(law: str, all_from_us: int, steps: dict[int, int]) -> Scenario:
 
 
 def tables(runs: Runs) -> Tables:
-    """`repetition`: seconds until the last answer is complete, packets sent again, the last variation (ms)."""
+    """`repetition`: seconds until the last answer is complete, packets retransmitted, the last variation (ms)."""
     took = pl.col("elapsed_ns") / 1e9 + (ANSWERS - 1) * RTT_MS / 1e3
-    flows = runs.flows().select(*study.KEYS, took_s=took, again="retransmitted_packets")
+    flows = runs.flows().select(*study.KEYS, took_s=took, retransmitted="retransmitted_packets")
     last = (
         runs.sample("rttvar_ns", FLOW).sort("time_ns").group_by(study.KEYS).agg(variation=pl.col("value").last() / 1e6)
     )
@@ -69,7 +69,7 @@ def tables(runs: Runs) -> Tables:
 
 
 def _bounds(cell: str) -> dict[str, Any]:
-    columns = {"time": "took_s", "sent again": "again", "variation of the round trip": "variation"}
+    columns = {"time": "took_s", "retransmissions": "retransmitted", "variation of the round trip": "variation"}
     return {f"{cell}, {label}": measures.value(cell, column, np.mean) for label, column in columns.items()}
 
 

@@ -13,7 +13,7 @@
 //!
 //! **Deviations**: 1. With `ce` only packets that are ECN-capable are marked, and counted as marked.
 //!
-//! **Checked by**: conformance suite; unit test below; `crates/sim/tests/impairments.rs`; `crates/emu/tests/ecn_field.rs` (real frames).
+//! **Checked by**: conformance suite; unit test below; `crates/sim/tests/impairments.rs`; `crates/emu/tests/loss_models.rs` (real frames).
 
 use super::{Counts, LossModel, LossPoint};
 use crate::params::{self, Params};

@@ -15,7 +15,7 @@
 //! of a tunnel. 4. Each direction of the link is a tunnel of its own.
 //!
 //! **Checked by**: oracle `replay_window` (a window of bits, as the standard describes it) behind two queues; conformance suite; unit
-//! test below; `crates/emu/tests/replay_window.rs` (real frames).
+//! test below; `crates/emu/tests/loss_models.rs` (real frames).
 
 use super::{LossModel, LossPoint};
 use crate::params::{self, Params};

@@ -16,8 +16,8 @@
 //! 2. The round trip is the one that this end has measured itself, by the handshake as a rule. 3. Quick ACKs count segments in order, here as for the
 //! delayed ACK.
 //!
-//! **Checked by**: `tests/oracle_sack_compression.rs` (a model of the kernel's rules on random arrivals), `crates/sim/tests/sack_compression.rs`
-//! (what BBR makes of it).
+//! **Checked by**: `tests/oracle_sack_compression.rs` (a model of the kernel's rules on random arrivals), `crates/sim/tests/bbr.rs` (what BBR
+//! makes of it).
 
 use crosswind_base::{Dur, Time};
 

@@ -548,8 +548,10 @@ impl Controller for Bbr {
         if let (false, Some(rtt)) = (self.knows_rtt, s.srtt) {
             self.knows_rtt = true;
             self.guess_rate(rtt);
-            // The handshake's round trip is the least one so far.
-            (self.min_rtt, self.least_rtt_at) = (self.min_rtt.or(Some(rtt)), s.now);
+            if self.min_rtt.is_none() {
+                // The handshake's round trip is the least one so far.
+                (self.min_rtt, self.least_rtt_at) = (Some(rtt), s.now);
+            }
         }
         if !(s.was_idle && s.is_app_limited) {
             return;
