@@ -15,6 +15,7 @@ from functools import partial
 from pathlib import Path
 
 import polars as pl
+import psutil
 import pytest
 
 import crosswind as cw
@@ -132,6 +133,23 @@ def test_ctrl_c_ends_experiments_in_other_processes(tmp_path: Path) -> None:
     started = lambda: bool(list(tmp_path.rglob(".lock")))  # noqa: E731
     code, said = interrupted(started, "reproduce", "bhandarkar-2006/*", "--out", str(tmp_path), "--workers", "2")
     assert code == EXIT_INTERRUPTED and "experiments are done" in said
+
+
+def test_experiments_in_other_processes_end_with_a_command_that_is_killed(tmp_path: Path) -> None:
+    words = command("reproduce", "bhandarkar-2006/*", "--out", str(tmp_path), "--workers", "2")
+    process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    parent = psutil.Process(process.pid)
+    try:
+        while not list(tmp_path.rglob(".lock")) and process.poll() is None:
+            time.sleep(0.05)
+        below = parent.children(recursive=True)
+    finally:
+        process.kill()
+        process.wait()
+    gone, left = psutil.wait_procs(below, timeout=30)
+    for p in left:
+        p.kill()
+    assert len(gone) >= 2 and not left
 
 
 def test_a_full_disk_is_one_line_and_leaves_what_was_there(tmp_path: Path) -> None:

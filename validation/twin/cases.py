@@ -7,10 +7,10 @@ from typing import Any
 
 import crosswind as cw
 
-# The kernel's receivers hold ACKs of what comes beyond a hole; its paced segments leave in bursts, here in pairs.
+# The kernel's paced segments leave in bursts, here in pairs.
 TCP = {
-    "BBR": {"preset": "linux-6-bbr", "pacing_burst": "linux", "sack_compression": "1 ms"},
-    "CUBIC": {"preset": "linux-6-cubic", "sack_compression": "1 ms"},
+    "BBR": {"preset": "linux-6-bbr", "pacing_burst": "linux"},
+    "CUBIC": {"preset": "linux-6-cubic"},
 }
 SECONDS = 25
 """BBR's small window comes twice."""

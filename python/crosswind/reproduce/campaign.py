@@ -12,12 +12,15 @@ import multiprocessing
 import os
 import signal
 import tempfile
+import threading
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import cache
+from multiprocessing.connection import wait as wait_for
 from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
@@ -168,7 +171,22 @@ class Workers:
 
 def _process() -> ProcessPoolExecutor:
     """A process that starts with its first task. It hears Ctrl-C only while it works."""
-    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=_deaf)
+    return ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn"), initializer=_begin)
+
+
+def _begin() -> None:
+    _deaf()
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    """When the command is ended from outside, its processes keep what they have and end too."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait_for([parent.sentinel])
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(PATIENCE_S)
+        os._exit(1)
 
 
 def _deaf() -> None:

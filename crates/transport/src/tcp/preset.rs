@@ -284,6 +284,7 @@ fn linux_6() -> TcpParams {
         p.undo.timeout_undo = Undo::Both;
         p.receiver.delayed_ack = Dur::from_millis(40);
         p.receiver.quick_acks = 16;
+        p.receiver.sack_compression = Dur::from_millis(1);
         p.timers.window_probe = WindowProbe::AckBelow;
         p.connection.paws = Paws::DataOnly;
         p.connection.time_wait = TimeWait(Dur::from_secs(60));

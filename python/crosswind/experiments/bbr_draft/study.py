@@ -62,7 +62,7 @@ def scenario(
             "loss": "none",
         },
     }
-    tcp = {"preset": "bbr3", "delayed_ack": "0 s"}
+    tcp = {"preset": "bbr3", "delayed_ack": "0 s", "sack_compression": "0 s"}
     one = {"from": "sender", "to": "receiver", "workload": {"type": "bulk"}, "tcp": tcp} | flow
     flows = {"one": one} | (others or {})
     link = {"line": own | (line_keys or {})}

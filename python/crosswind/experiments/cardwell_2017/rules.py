@@ -49,7 +49,7 @@ def configurations() -> dict[str, Scenario]:
         for s in SEARCH
         for p in LOSSES
     }
-    bounded = {"preset": "linux-6-cubic", "window_limit_segments": WINDOW}
+    bounded = study.LAWS["CUBIC"] | {"window_limit_segments": WINDOW}
     long = {"from": "sender", "to": "receiver", "workload": {"type": "bulk"}, "tcp": bounded}
     fast = study.line("1 Gbit/s", 200, "100000 packets")
     return cells | {

@@ -10,7 +10,7 @@
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
-//! | `sack_compression` | time | 0 | ours: off; Linux: 1 ms |
+//! | `sack_compression` | time | 0 | ours: off; Linux, and its presets: 1 ms |
 //!
 //! **Deviations**: 1. With more than two ranges above a hole an ACK leaves at once; Linux sends the one that it holds and may hold the next.
 //! 2. The round trip is the one that this end has measured itself, by the handshake as a rule. 3. Quick ACKs count segments in order, here as for the
