@@ -501,21 +501,27 @@ def test_an_accessibility_checker_finds_nothing_in_a_lesson_with_an_error_and_ev
 
 
 def test_random_scenarios_are_shown_without_a_complaint(page: Browser) -> None:
-    shown = 0
+    shown, given_up = 0, 0
+    status = "document.getElementById('status')"
     for seed in range(5000, 5040):
         text = random_scenario(seed)
         if text is None:
             continue
-        before = answered(page)
+        before = page.eval("document.body.dataset.answer")
         page.eval(
             f"(() => {{ const t = {TEXT}; t.value = {json.dumps(text)}; t.dispatchEvent(new Event('input'));"
-            " document.getElementById('status').className = ''; })()"
+            f" {status}.className = ''; }})()"
         )
-        answered(page, before)
-        said = page.eval("document.getElementById('status').className + document.getElementById('status').textContent")
+        ready = f"document.body.dataset.answer !== {json.dumps(before)} || {status}.className === 'wrong'"
+        page.until(f"!document.body.classList.contains('busy') && ({ready})", "an answer")
+        said = page.eval(f"{status}.className + {status}.textContent")
+        # Some ask for more than the page computes: a source with an interval of a nanosecond.
+        if "s of computing" in said:
+            given_up += 1
+            continue
         assert not said.startswith("wrong") and not page.complaints, (seed, said, text)
         shown += 1
-    assert shown > 20
+    assert shown > 20 and given_up < 3
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(390, "light"), (390, "dark"), (1400, "dark")])
