@@ -148,3 +148,10 @@ def test_pages_are_made_of_what_lies_in_several_folders(tmp_path: Path) -> None:
     names = sorted(p.parent.relative_to(kept).as_posix() for p in kept.rglob("claims.json"))
     assert names == ["a", f"a/{FORMER}", "b", "c"]
     assert json.loads((kept / "a/manifest.json").read_text())["size"] == "full"
+
+
+@pytest.mark.engine
+def test_what_has_no_claims_leaves_the_pages_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    where = ["--out", str(tmp_path / "out"), "--pages", str(tmp_path / "pages")]
+    assert main(["reproduce", "igarashi/e6-1", "--quick", *where]) == 0
+    assert "pages stay as they are" in capsys.readouterr().out and not (tmp_path / "pages").exists()

@@ -116,7 +116,10 @@ def reproduce(
     )
     if into := pages or (PAGES if name.strip() == "all" and not assign else None):
         where = (out or base / chosen[0].id) if len(chosen) == 1 else base
-        reproduction.refresh([where], into, [e.id for e in chosen])
+        if made.rows:
+            reproduction.refresh([where], into, [e.id for e in chosen])
+        elif not json:
+            print("no claims belong to what was run: pages stay as they are")
     if json:
         print_json(made.rows)
     elif made.runs_before:
