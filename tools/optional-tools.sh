@@ -2,7 +2,7 @@
 # Installs the tools that some tests use, where that is possible (root on Debian/Ubuntu). Never fails: a test whose tool
 # is missing is skipped and counted as skipped.
 missing=""
-for pair in ns:ns2 ns2:ns2 tshark:tshark tcptrace:tcptrace chromium:chromium dot:graphviz tc:iproute2 setpriv:util-linux nft:nftables clang:clang bpftool:bpftool; do
+for pair in ns:ns2 ns2:ns2 tshark:tshark tcpdump:tcpdump tcptrace:tcptrace chromium:chromium dot:graphviz tc:iproute2 setpriv:util-linux nft:nftables clang:clang bpftool:bpftool; do
     tool=${pair%%:*}
     package=${pair##*:}
     if [ "$package" = ns2 ]; then

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,10 +20,11 @@ from test_emulate import emulates
 from crosswind import Scenario, delays
 from crosswind import run as simulate
 from crosswind.cli import main
+from crosswind.emulate import needs
 from crosswind.emulate.network import Network
 from crosswind.emulate.programs import tasks_of
 from crosswind.emulate.worker import FIELDS, LAYOUT, Asked
-from crosswind.errors import EXIT_DONE, InputError
+from crosswind.errors import EXIT_DONE, EXIT_ENVIRONMENT, InputError
 from crosswind.results import Runs
 
 SCENARIO = """\
@@ -289,3 +291,51 @@ def test_accurate_ecn_is_the_kernels_or_the_kernel_is_said_to_have_none(
     code = main(["run", str(file), "--mode", "emulate", "--out", str(tmp_path / "out")])
     said = capfd.readouterr().err
     assert code == EXIT_DONE or "flow.stream.tcp.ecn: found `accurate`" in said, said
+
+
+FAR_MESSAGES = """\
+name = "messages"
+duration = "2 s"
+
+[link.path]
+from = "server"
+to = "client"
+rate = "4 Mbit/s"
+delay = "200 ms"
+queue = { type = "droptail", limit = "100 packets" }
+reverse = { queue = { limit = "100 packets" } }
+
+[flow.messages]
+from = "server"
+to = "client"
+workload = { type = "cbr", payload = "500 B", interval = "20 ms" }
+transport = "tcp"
+tcp = { preset = "linux-6" }
+
+[record]
+pcap = "packets.pcapng"
+"""
+
+
+@emulates
+@pytest.mark.skipif(shutil.which("tcpdump") is None, reason="tcpdump is not installed")
+def test_a_program_writes_from_when_its_connection_stands_and_hosts_are_captured(tmp_path: Path) -> None:
+    file, out = tmp_path / "scenario.toml", tmp_path / "out"
+    file.write_text(FAR_MESSAGES)
+    assert main(["run", str(file), "--mode", "emulate", "--json", "--out", str(out)]) == EXIT_DONE
+    assert all((out / f"{host}.pcap").stat().st_size > 1000 for host in ("server", "client"))
+    # From the flow's own start it would be a fifth more, as the connection takes 0.4 of 2 s.
+    ours, real = simulate(Scenario.load(file).with_({"record": None})).flows(), Runs.load(out).flows()
+    assert real["sent_packets"][0] < 1.1 * ours["sent_packets"][0]
+
+
+@emulates
+def test_captures_are_refused_where_nothing_can_make_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "scenario.toml"
+    file.write_text(FAR_MESSAGES)
+    is_there = shutil.which
+    monkeypatch.setattr(needs.shutil, "which", lambda name: None if name == "tcpdump" else is_there(name))
+    assert main(["run", str(file), "--mode", "emulate", "--out", str(tmp_path / "out")]) == EXIT_ENVIRONMENT
+    assert "needs tcpdump" in capsys.readouterr().err

@@ -119,7 +119,8 @@ def run(
 
         def repeated(n: int) -> Runs:
             if mode is Mode.emulate:
-                return _emulated(what, seed, n, folder if pcap else None, bar, together=workers or 1)
+                wanted = pcap or what.get("record.pcap") is not None
+                return _emulated(what, seed, n, folder if wanted else None, bar, together=workers or 1)
             how: dict[str, Any] = {"seed": seed, "workers": workers, "ties": ties, "progress": bar}
             return run_into(folder, what, reps=n, folder=folder, again=again and n == count, **how)
 

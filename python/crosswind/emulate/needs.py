@@ -70,6 +70,12 @@ def missing() -> list[str]:
     return found
 
 
+def check_captures() -> None:
+    """Raises MissingError where nothing can write down the packets of real hosts."""
+    if shutil.which("tcpdump") is None:
+        raise MissingError("a capture at real hosts needs tcpdump (package tcpdump)")
+
+
 def check() -> Privileges:
     """How the sandbox can be made here. Raises MissingError with everything that stands in the way."""
     found = missing()

@@ -54,6 +54,8 @@ def run(
     """
     scenario.validate()
     privileges = needs.check()
+    if pcap is not None:
+        needs.check_captures()
     began = time.monotonic()
     jobs = [
         {

@@ -167,10 +167,11 @@ def send_messages(task, job):
     sampler = Sampler(s, task, job["start_ns"], job["sample_ns"])
     sampler.start()
     stop, message = job["start_ns"] + job["stop_ns"], bytes(task["payload"])
-    left = None
+    # As in a simulation, the program's own clock starts with the connection, a round trip after the flow.
+    began, left = time.monotonic_ns() - task["start_ns"], None
     with contextlib.suppress(OSError):
         for begins_ns, messages in task["bursts"]:
-            at, left = job["start_ns"] + begins_ns, messages
+            at, left = began + begins_ns, messages
             while at < stop and left != 0:
                 sleep_until(at)
                 s.settimeout(max(0.01, (stop - time.monotonic_ns()) / 1e9))
