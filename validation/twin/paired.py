@@ -76,9 +76,9 @@ CAUSES: dict[tuple[str, str, str], str] = {
         "3 ms, 0.1 to 0.5 s apart, the simulator has 212 to 333, of 6 ms 825 to 1131."
     ),
     ("far", "CUBIC", "retransmissions"): (
-        "eight of the twelve runs have 28, as simulated; in four the machine was late, and slow start ended only "
-        "at a loss. So it did in seven of eight runs beside other work (one packet in a hundred 12 ms late), and "
-        "in none of six runs one at a time. Pauses on the simulated line do not do that."
+        "ten of the twelve runs have 28, as simulated; in two the machine was late, and slow start ended only at "
+        "a loss (106, 107). So it did in seven of eight runs beside other work (one packet in a hundred 12 ms "
+        "late). Pauses on the simulated line do not do that."
     ),
     ("policer", "CUBIC", "retransmissions"): (
         "the saw-tooth is the same; the start loses 183 packets there, 221 here. With more than two ranges above "
