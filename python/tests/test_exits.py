@@ -17,6 +17,7 @@ from pathlib import Path
 import polars as pl
 import psutil
 import pytest
+from interrupts import started
 
 import crosswind as cw
 from crosswind.cli import main
@@ -69,9 +70,7 @@ def one_line(said: str) -> bool:
 
 def interrupted(when: Callable[[], bool], *arguments: str) -> tuple[int, str]:
     """Presses Ctrl-C as soon as `when` says so. The command ends within `ENDS_s`."""
-    # Whoever started the tests in the background may have them ignore Ctrl-C, and what is ignored is inherited.
-    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    process = subprocess.Popen(command(*arguments), stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed)
+    process = started(command(*arguments))
     while not when() and process.poll() is None:
         time.sleep(0.05)
     time.sleep(0.5)
@@ -130,8 +129,8 @@ def test_ctrl_c_does_not_wait_for_large_tables_which_are_joined_when_they_are_as
 
 
 def test_ctrl_c_ends_experiments_in_other_processes(tmp_path: Path) -> None:
-    started = lambda: bool(list(tmp_path.rglob(".lock")))  # noqa: E731
-    code, said = interrupted(started, "reproduce", "bhandarkar-2006/*", "--out", str(tmp_path), "--workers", "2")
+    begun = lambda: bool(list(tmp_path.rglob(".lock")))  # noqa: E731
+    code, said = interrupted(begun, "reproduce", "bhandarkar-2006/*", "--out", str(tmp_path), "--workers", "2")
     assert code == EXIT_INTERRUPTED and "experiments are done" in said
 
 

@@ -6,12 +6,12 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from interrupts import started
 
 import crosswind as cw
 from crosswind.cli import main
@@ -168,9 +168,7 @@ def test_a_kernel_with_a_fault_is_caught(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_after_an_interrupt_nothing_is_left() -> None:
     before = namespaces()
     command = [sys.executable, "-m", "crosswind", "audit", "kernel:cubic", "--case", "syn-timer", "--json"]
-    # Whoever started the tests in the background may have them ignore Ctrl-C, and what is ignored is inherited.
-    heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=heed)
+    process = started(command)
     time.sleep(6)
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=20)

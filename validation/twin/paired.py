@@ -67,24 +67,25 @@ CAUSES: dict[tuple[str, str, str], str] = {
     ),
     ("beside-deep", "CUBIC", "retransmissions"): "the same: with a jitter of 0.2 and 0.4 ms it is 32 and 34.",
     ("shallow", "CUBIC", "retransmissions"): (
-        "seven of the twelve runs have 21 or 22, as all simulated ones have; the others have 24 to 51, from "
-        "pauses of the machine. With pauses of 3 ms, 0.1 to 0.5 s apart, the simulator has 27 to 42, of 6 ms 42 "
-        "to 58."
+        "seven of the twelve runs have 21 or 22, as all simulated ones have; the others have 24 to 51, most "
+        "probably from pauses of the machine: with pauses of 3 ms, 0.1 to 0.5 s apart, the simulator has 27 to "
+        "42, of 6 ms 42 to 58."
     ),
     ("fast", "BBR", "retransmissions"): (
-        "the machine was late: five of the twelve runs have 217 to 219, the others up to 557. With pauses of 1 or "
-        "3 ms, 0.1 to 0.5 s apart, the simulator has 212 to 333, of 6 ms 825 to 1131."
+        "most probably pauses of the machine, which was late: five of the twelve runs have 217 to 219, the others "
+        "up to 557. With pauses of 1 or 3 ms, 0.1 to 0.5 s apart, the simulator has 212 to 333, of 6 ms 825 to "
+        "1131."
     ),
     ("far", "CUBIC", "retransmissions"): (
-        "ten of the twelve runs have 28, as simulated; in two the machine was late, and slow start ended only at "
-        "a loss (106, 107). So it did in seven of eight runs beside other work (one packet in a hundred 12 ms "
-        "late). Pauses on the simulated line do not do that."
+        "ten of the twelve runs have 28, as simulated; in two slow start ended only at a loss (106, 107). It does "
+        "so the more, the busier the machine: in none of six runs one at a time, in seven of eight beside other "
+        "work (one packet in a hundred 12 ms late). Pauses on the simulated line do not do that."
     ),
     ("policer", "CUBIC", "retransmissions"): (
-        "the saw-tooth is the same; the start loses 183 packets there, 221 here. With more than two ranges above "
-        "a hole the kernel's receiver sends the SACK that it holds and holds the next one, ours sends each at "
-        "once (a deviation of SACK compression): 28, 12, 16 ACKs there in 40 ms each of the first recovery, 36, "
-        "34, 34 here."
+        "a part: the saw-tooth is the same; the start loses 183 packets there, 221 here. With more than two "
+        "ranges above a hole the kernel's receiver sends the SACK that it holds and holds the next one, ours "
+        "sends each at once (a deviation of SACK compression): 28, 12, 16 ACKs there in 40 ms each of the first "
+        "recovery, 36, 34, 34 here. With the kernel's rule the simulator has 326 in place of 354."
     ),
 }
 """Why a measure differs beyond the aim: by case, flow with its law, and measure."""

@@ -133,7 +133,7 @@ def inside(job: dict[str, Any]) -> int:
         own = [f for f in flows if i in (f["from"], f["to"]) and is_tcp(f)]
         warnings += kernel.prepare(host, own, network.plan["sysctl"])
     sample_ns = network.plan["sample_ns"] or SAMPLE_ns
-    with captures(network, job.get("pcap")):
+    with captures(network, job.get("pcap"), f"-rep{job['rep']}" if job["reps"] > 1 else ""):
         said, result = perform(network, tasks, sample_ns, company=job.get("together", 1))
     result["warnings"] = [*result["warnings"], *warnings]
     save(network, job, said, result)
@@ -141,14 +141,14 @@ def inside(job: dict[str, Any]) -> int:
 
 
 @contextlib.contextmanager
-def captures(network: Network, folder: str | None) -> Iterator[None]:
-    """A capture at every host, by tcpdump, while the block runs."""
+def captures(network: Network, folder: str | None, repetition: str) -> Iterator[None]:
+    """A capture at every host, by tcpdump, while the block runs. Files are named as those of simulations."""
     if folder is None:
         yield
         return
     running = []
     for h in network.hosts:
-        file = f"{folder}/{h.name}.pcap"
+        file = f"{folder}/{h.name}{repetition}.pcap"
         command = h.inside(["tcpdump", "-i", machine.DEVICE, "-s", "128", "-U", "-w", file, "-Z", "root"])
         running.append(subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     time.sleep(0.3)
