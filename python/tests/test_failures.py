@@ -7,14 +7,18 @@ import tracemalloc
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import numpy as np
 import pytest
 from fake_core import FakeCore
 
 import crosswind as cw
 from crosswind.cli import main
-from crosswind.errors import InputError, RunFailedError
+from crosswind.errors import InputError, MissingExtraError, RunFailedError
+from crosswind.figures import Picture, plotting
+from crosswind.figures.charts import Chart, Series
 from crosswind.reproduce import Experiment, MissingDataError, Results, Tables
 from crosswind.reproduce.one import Plan, reproduce
 from crosswind.results import Runs
@@ -109,6 +113,29 @@ def test_tables_that_cannot_be_made_cost_the_claims_on_them_and_no_run(
     assert any("figures are left out" in w for w in found.results.runs.manifest["warnings"])
     assert Runs.load(tmp_path / "e").runs().height == 2 * len(found.results.runs.scenarios)
     assert (tmp_path / "e" / "report.html").is_file()
+
+
+def test_a_figure_that_a_plain_installation_cannot_draw_costs_itself_only(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from crosswind.reproduce import catalogue
+
+    def missing() -> ModuleType:
+        raise MissingExtraError("drawing", "matplotlib", "figures")
+
+    def pictures(_: Results) -> list[Picture]:
+        shown = [Chart("x", "y", [Series("a", np.ones(2), np.ones(2))])]
+        by_hand = Picture("by-hand", "By hand.", "by hand", draw=lambda: plotting.plt.figure())
+        return [by_hand, Picture("told", "Told.", "told", shown=shown)]
+
+    engine()
+    monkeypatch.setattr(plotting, "_pyplot", missing)
+    name = "jarvinen-2006/w2-e0"
+    experiment = replace(catalogue.of_study(name)[name], figures=pictures)
+    found = reproduce(experiment, tmp_path / "e", Plan(reps=2, figures="files"))
+    assert [w for w in found.results.runs.manifest["warnings"] if "figure by-hand is left out" in w]
+    page = (tmp_path / "e" / "report.html").read_text(encoding="utf-8")
+    assert "Told." in page and "By hand." not in page
 
 
 @pytest.mark.parametrize("command", ["run", "sweep", "reproduce"])

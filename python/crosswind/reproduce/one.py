@@ -277,12 +277,24 @@ def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, plan: Plan)
 
 
 def _pictures(experiment: Experiment, results: Results) -> list[Picture]:
-    """The figures of an experiment; none, with a warning, where a package or what they show is missing."""
+    """The figures of an experiment; with a warning for what is left out, as a package or what they show is missing."""
+    warnings = results.runs.manifest["warnings"]
     try:
-        return list(experiment.figures(results))
+        return [p for p in experiment.figures(results) if _can_be_drawn(p, warnings)]
     except (MissingExtraError, MissingDataError, BrokenClaimError) as e:
-        results.runs.manifest["warnings"].append(f"the figures are left out: {e}")
+        warnings.append(f"the figures are left out: {e}")
         return []
+
+
+def _can_be_drawn(picture: Picture, warnings: list[str]) -> bool:
+    """Draws what the report cannot show as a chart: a plain installation has nothing for that."""
+    try:
+        if not (picture.charts or picture.matrix):
+            picture.svg()
+    except MissingExtraError as e:
+        warnings.append(f"figure {picture.name} is left out: {e}")
+        return False
+    return True
 
 
 def write_scenarios(experiment: Experiment, plan: Plan, folder: Path) -> list[Path]:
