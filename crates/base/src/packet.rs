@@ -518,8 +518,9 @@ impl Pool {
     /// its cache.
     #[inline]
     pub fn prefetch(&self, id: PacketId) {
-        if let Some(p) = self.slots.get(id.0 as usize) {
+        if let (Some(p), Some(waited)) = (self.slots.get(id.0 as usize), self.in_queues.get(id.0 as usize)) {
             crate::prefetch(p);
+            crate::prefetch(waited);
         }
     }
 

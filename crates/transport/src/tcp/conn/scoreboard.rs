@@ -4,7 +4,7 @@
 //! blocks are compared with the known ranges and only the difference is walked; loss boundary and cursor only move forward.
 
 use crate::tcp::choices::SackAfterTimeout;
-use crosswind_base::Time;
+use crosswind_base::{Time, prefetch};
 pub use segment::{Acked, InOrderAck, OnSacked, Sent};
 use segment::{EVER_RESENT, LOST, RETRANSMITTED, Retransmissions, SACKED};
 use std::collections::VecDeque;
@@ -15,6 +15,9 @@ mod segment;
 
 /// Segments that an ACK in order takes off at most: what receivers acknowledge in one piece.
 pub const IN_ORDER_MOST: usize = 16;
+
+/// How far behind the front of the board the next ACK looks, or the one after it: segments, 24 bytes each.
+const NEXT: usize = 4;
 
 #[derive(Default, Debug)]
 pub struct Scoreboard {
@@ -114,6 +117,7 @@ impl Scoreboard {
             self.ring.pop_front();
         }
         self.popped += segments as u64;
+        self.prefetch_next();
         self.retransmit_cursor = self.retransmit_cursor.max(self.popped);
         let (first_start, first_sent_at, last_sent_at) = (first.start, first.sent_at, last.sent_at);
         Some(InOrderAck { segments: segments as u32, first_start, first_sent_at, last_sent_at })
@@ -153,6 +157,7 @@ impl Scoreboard {
             self.ring.pop_front();
             self.popped += 1;
         }
+        self.prefetch_next();
         out.known_bytes = sacked_before - self.sacked;
         if out.any_retransmitted {
             out.timed = None;
@@ -165,6 +170,14 @@ impl Scoreboard {
         }
         self.retransmit_cursor = self.retransmit_cursor.max(self.popped);
         out
+    }
+
+    /// What the next ACK takes off was written a round trip ago: in a large window it is no longer in a cache.
+    #[inline]
+    fn prefetch_next(&self) {
+        if let Some(s) = self.ring.get(NEXT) {
+            prefetch(s);
+        }
     }
 
     fn trim_front(&mut self, ack: u64, out: &mut Acked) {
