@@ -42,6 +42,7 @@ class Stage:
 def stages(what: str) -> list[Stage]:
     """The stages of `all`, `lint` or `test`, in order."""
     python = sys.executable
+    pytest = [python, "-m", "pytest", "-rsfE"]
     lint = [
         Stage("cargo fmt", ["cargo", "fmt", "--all", "--check"], "check"),
         Stage("clippy", ["cargo", "clippy", "-q", "--workspace", "--all-targets", "--", "-D", "warnings"], "check"),
@@ -57,7 +58,8 @@ def stages(what: str) -> list[Stage]:
             ["cargo", "test", "--workspace", "--exclude", "crosswind-py", "--no-fail-fast", "--", "--show-output"],
             "rust",
         ),
-        Stage("Python tests", [python, "-m", "pytest", "-rsfE"], "python"),
+        Stage("Python tests", [*pytest, "-m", "not realtime", "-n", "auto", "--dist", "loadfile"], "python"),
+        Stage("in real time", [*pytest, "-m", "realtime"], "python"),
     ]
     return {"all": lint + tests, "lint": lint, "test": tests}[what]
 

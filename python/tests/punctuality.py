@@ -20,6 +20,11 @@ PATIENCE_s = 120.0
 """For what happens at once on a machine that has nothing else to do."""
 
 
+def in_real_time(skipped: pytest.MarkDecorator) -> Callable[[Any], Any]:
+    """Marks tests that want the machine for themselves, or are skipped: `make test` makes one of them at a time."""
+    return lambda test: pytest.mark.realtime(skipped(test))
+
+
 class Run(NamedTuple):
     """What one run gave, and what the emulator says of the machine."""
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from punctuality import PATIENCE_s, Repeated, Run, wait_until
+from punctuality import PATIENCE_s, Repeated, Run, in_real_time, wait_until
 from rich.console import Console
 
 from crosswind import Scenario
@@ -63,7 +63,7 @@ def _why_not() -> str:
 # A machine may forbid namespaces or TUN devices altogether (most containers do): nothing that a test can install.
 WHY_NOT = _why_not()
 HAS_SIX = Path("/proc/net/if_inet6").exists()
-emulates = pytest.mark.skipif(WHY_NOT != "", reason=f"no emulation here: {WHY_NOT}")
+emulates = in_real_time(pytest.mark.skipif(WHY_NOT != "", reason=f"no emulation here: {WHY_NOT}"))
 
 
 @pytest.fixture
@@ -415,9 +415,11 @@ def state_of(machine: list[str]) -> list[str]:
 OUTSIDE = "import urllib.request as u; print(u.urlopen('http://ADDRESS:8000/page', timeout=SECONDS).read().decode())"
 # `nft` is an optional tool (Debian: nftables): tools/optional-tools.sh installs it where it may. Only root can change a
 # machine's firewall, and no test can become root. Where either is missing, `make test` counts these tests as skipped.
-uplinks = pytest.mark.skipif(
-    WHY_NOT != "" or os.geteuid() != 0 or shutil.which("nft") is None,
-    reason="an uplink needs root and nft (nftables)",
+uplinks = in_real_time(
+    pytest.mark.skipif(
+        WHY_NOT != "" or os.geteuid() != 0 or shutil.which("nft") is None,
+        reason="an uplink needs root and nft (nftables)",
+    )
 )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import polars as pl
 import pytest
 from interrupts import started
+from punctuality import in_real_time
 
 import crosswind as cw
 from crosswind.cli import main
@@ -37,7 +38,7 @@ def _why_not() -> str:
 
 
 WHY_NOT = _why_not()
-live = pytest.mark.skipif(WHY_NOT != "", reason=f"no kernel opposite here: {WHY_NOT}")
+live = in_real_time(pytest.mark.skipif(WHY_NOT != "", reason=f"no kernel opposite here: {WHY_NOT}"))
 CASES = load()
 LIVE = {name: c.live for name, c in CASES.items() if isinstance(c.live, AuditCase)}
 
