@@ -1,6 +1,7 @@
 """Long flows over one bottleneck of [Bhandarkar 2006] in ns-2 and in Crosswind: networks N4, N7, N8 and N11.
 
 python -m validation.ns2.end_hosts [n4 n7 n8 vegas n11] [--quick] [--json]
+python -m validation.ns2.end_hosts --write      store what ns-2 gives for n4
 
 The scenarios are those of the experiments `bhandarkar-2006/f18-f25`, `f38-f41`, `f43-f47` and `f48-f51`, whose pages
 cite what ns-2 does in the same networks; this prints it again. Flows start at the same times in both. Without
@@ -10,6 +11,7 @@ cite what ns-2 does in the same networks; this prints it again. Flows start at t
 from __future__ import annotations
 
 import argparse
+import csv
 import json
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -22,12 +24,14 @@ import numpy as np
 from crosswind.experiments.bhandarkar_2006 import f18_f25, f38_f41, f43_f47, f48_f51
 from crosswind.scenario import Scenario
 from validation.ns2 import network
-from validation.ns2.driver import ns2_program
+from validation.ns2.driver import REFERENCE, ns2_program
 from validation.ns2.network import Looks, Record
 
 Measure = Callable[[Record], dict[str, float]]
 ALL = Looks()
 DIGITS = {"drop rate (%)": 2, "Jain": 3}
+FILE = REFERENCE / "sack-flows.csv"
+STORED_DIGITS = 4
 
 
 @dataclass(frozen=True)
@@ -62,7 +66,8 @@ def n4(*, quick: bool) -> list[Cell]:
     """24 SACK flows with a receive window, drop-tail and RED."""
 
     def cell(figure: str, queue: str, window: int) -> Cell:
-        return Cell(f"n4 {queue}, window {window}", f18_f25.configurations(window)[f"{figure} sack"])
+        scenario = f18_f25.configurations(window)[f"{figure} sack"]
+        return Cell(f"n4 {queue}, window {window}", scenario, 1 if quick else 3)
 
     windows = (7, 14) if quick else (7, 8, 10, 12, 14, 20)
     return [cell("f23", "drop-tail", w) for w in windows] + [cell("f24", "RED", w) for w in (7, 14)]
@@ -141,12 +146,41 @@ NETWORKS = {"n4": n4, "n7": n7, "n8": n8, "vegas": vegas, "n11": n11}
 # -- both sides -------------------------------------------------------------------------------------------------------
 
 
+def in_crosswind(cell: Cell) -> dict[str, list[float]]:
+    """The quantities of a cell here."""
+    return _columns(map(cell.measure, network.in_crosswind(cell.scenario, cell.seeds, cell.looks)[0]))
+
+
 def compare(cell: Cell, program: str) -> Compared:
     """Runs a cell in both."""
     ours, starts = network.in_crosswind(cell.scenario, cell.seeds, cell.looks)
     run = partial(network.in_ns2, program, cell.scenario, looks=cell.looks)
     theirs = [run(s, o.times_s, seed=k) for k, (s, o) in enumerate(zip(starts, ours, strict=True), 1)]
     return Compared(cell, _columns(map(cell.measure, theirs)), _columns(map(cell.measure, ours)))
+
+
+# -- what ns-2 gave for n4, so that the comparison runs without it ----------------------------------------------------
+
+
+def references() -> dict[str, dict[str, list[float]]]:
+    """ns-2's quantities by label of the cell, one number per seed."""
+    out: dict[str, list[dict[str, float]]] = {}
+    with FILE.open(encoding="utf-8", newline="") as f:
+        for row in csv.DictReader(f):
+            label = row.pop("case")
+            out.setdefault(label, []).append({k: float(v) for k, v in row.items()})
+    return {label: _columns(iter(rows)) for label, rows in out.items()}
+
+
+def write(program: str) -> None:
+    """Runs n4 in ns-2 and stores what came out."""
+    found = {c.label: compare(c, program).ns2 for c in n4(quick=False)}
+    with FILE.open("w", encoding="utf-8", newline="") as f:
+        out = csv.writer(f, lineterminator="\n")
+        out.writerow(["case", *next(iter(found.values()))])
+        for label, columns in found.items():
+            rows = zip(*columns.values(), strict=True)
+            out.writerows([label, *(f"{x:.{STORED_DIGITS}f}" for x in row)] for row in rows)
 
 
 def _columns(rows: Iterator[dict[str, float]]) -> dict[str, list[float]]:
@@ -185,6 +219,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("networks", nargs="*", metavar="network", help=f"of {', '.join(NETWORKS)} (all)")
     parser.add_argument("--quick", action="store_true", help="one seed each, fewer windows, a smaller N11")
     parser.add_argument("--json", action="store_true", help="one JSON object for each case")
+    parser.add_argument("--write", action="store_true", help="store what ns-2 gives for n4, and do nothing else")
     chosen = parser.parse_args(arguments)
     unknown = [n for n in chosen.networks if n not in NETWORKS]
     if unknown:
@@ -193,6 +228,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if program is None:
         print("ns-2 is not installed (Debian: apt-get install ns2)", file=sys.stderr)
         return 2
+    if chosen.write:
+        write(program)
+        return 0
     if not chosen.json:
         print(f"{'':97}{'ns-2':>24}{'Crosswind':>24}")
     for name in chosen.networks or NETWORKS:

@@ -17,6 +17,10 @@ Agent/TCP set ts_resetRTO_ $opt(reset_backoff)
 Agent/TCP set minrto_ $opt(rto_min_s)
 Agent/TCP set maxrto_ 64
 Agent/TCP set overhead_ 0
+Agent/TCP set frto_enabled_ $opt(frto)
+Agent/TCP set sfrto_enabled_ $opt(sfrto)
+Agent/TCP set spurious_response_ $opt(response)
+Agent/TCP/Sack1 set partial_ack_ $opt(partial_ack)
 Agent/TCPSink set ts_echo_rfc1323_ true
 Agent/TCPSink/Sack1/DelAck set interval_ $opt(delayed_ack_ms)ms
 
