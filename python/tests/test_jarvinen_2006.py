@@ -1,11 +1,17 @@
-"""[Järvinen 2006]: what follows timeouts, and that the main reading is what decision 0024 says."""
+"""[Järvinen 2006]: what follows timeouts, the main reading of decision 0024, and questions about what no run has."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from crosswind.experiments.jarvinen_2006 import readings, testbed
+import polars as pl
+import pytest
+
+from crosswind.experiments.jarvinen_2006 import mechanisms, parts, readings, stream, testbed, w3_e0
 from crosswind.experiments.jarvinen_2006.aftermath import Connection, Row
+from crosswind.reproduce import MissingDataError, Results, Runs
+from crosswind.reproduce.claims import BrokenClaimError
 
 
 def connection(*rows: Row) -> Connection:
@@ -67,3 +73,59 @@ def test_the_main_reading_is_what_the_decision_says_and_the_former_one_is_kept()
     assert "tx_tick" not in hop and bulk["tcp"]["flight_bound"] == "off" and bulk["start"] == "0 s"
     assert page["rate"] == "64 kbit/s" and page["queue"]["max_p_rounding"] == "none"
     assert "admission" not in page["queue"]
+
+
+def _results(size: str) -> Results:
+    flow = pl.DataFrame({"configuration": ["a"], "rep": [0], "flow": [0], "name": ["one"], "drops_packets": [2]})
+    event = pl.DataFrame(
+        {"configuration": ["a"], "rep": [0], "flow": [0], "end": ["sender"], "kind": ["send"], "seq": [1], "len": [9]}
+        | {"time_ns": [5], "aux": [0]}
+    )
+    hist = pl.DataFrame({"configuration": ["a"], "metric": ["delay_ns"], "low": [1e6], "high": [3e6], "count": [4]})
+    of = pl.DataFrame({"configuration": ["a"], "rep": [0], "object": [0], "drops": [3]})
+    return Results(Runs({"flow": flow, "event": event}, {}, {"size": size}), {"stream_hist": hist, "objects": of})
+
+
+# Each helper that filters: what it finds, and the same question about a configuration, a flow or a metric of none.
+LOOKS: dict[str, tuple[Callable[[Results], Any], Any, list[Callable[[Results], Any]]]] = {
+    "a value of a flow": (
+        lambda r: parts.of_flow(r, "a", "drops_packets", "one"),
+        2.0,
+        [
+            lambda r: parts.of_flow(r, "b", "drops_packets", "one"),
+            lambda r: parts.of_flow(r, "a", "drops_packets", "two"),
+        ],
+    ),
+    "events of a small scenario": (
+        lambda r: mechanisms.events(r, "a").height,
+        1,
+        [lambda r: mechanisms.events(r, "b")],
+    ),
+    "delays of the stream": (
+        lambda r: stream.pooled(r, "a", "delay_ns", 0.5),
+        2.0,
+        [lambda r: stream.pooled(r, "b", "delay_ns", 0.5), lambda r: stream.pooled(r, "a", "rtt_ns", 0.5)],
+    ),
+    "objects of the page": (
+        lambda r: w3_e0.by_object(r, "a", "drops").tolist(),
+        [3.0],
+        [lambda r: w3_e0.by_object(r, "b", "drops")],
+    ),
+}
+
+
+@pytest.mark.parametrize("look", LOOKS.values(), ids=LOOKS)
+def test_what_no_run_has_is_a_broken_claim_at_full_size_and_missing_in_a_first_look(look: Any) -> None:
+    found, expected, wrong = look
+    assert found(_results("full")) == expected
+    for ask in wrong:
+        with pytest.raises(BrokenClaimError):
+            ask(_results("full"))
+        with pytest.raises(MissingDataError):
+            ask(_results("quick"))
+
+
+def test_an_unknown_column_of_a_flow_is_a_broken_claim_at_any_size() -> None:
+    for size in ("full", "quick"):
+        with pytest.raises(BrokenClaimError, match="drops"):
+            parts.of_flow(_results(size), "a", "drops", "one")

@@ -15,6 +15,7 @@ swept quantity are not given.
 from typing import Any
 
 from crosswind import figures
+from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.traces import experiment, ratio
 from crosswind.experiments.gurtov_2004.worlds import MSS, RFC1323, STAMPS, three_states
 from crosswind.reproduce import Picture, Results, Scenario, measured
@@ -29,6 +30,8 @@ RULES: dict[str, dict[str, Any]] = {
     "timestamp heuristic": {"dupacks_after_timeout": "timestamp-heuristic", **STAMPS, **RFC1323},
 }
 HEURISTICS = ("ACK heuristic", "timestamp heuristic")
+# The ratios of which a largest one is printed: claim -> half, and what the heuristics are compared with.
+LARGEST = {"G35": ("loss", "bugfix"), "G36": ("duplicate", "no bugfix")}
 UNIFORM = (0.005, 0.02, 0.05)
 
 
@@ -107,7 +110,14 @@ def pictures(r: Results) -> list[Picture]:
         lines = {rule: (RATES_kbps, [_rate_kbps(r, f"{half}, {k}, {rule}") for k in RATES_kbps]) for rule in RULES}
         caption = f"Throughput after a timeout, `{half}`."
         out.append(figures.scatter(name, caption, lines, "rate of the link (kbit/s)", "kbit/s"))
-    return out
+    over = {id: f"{half}, over {old}" for id, (half, old) in LARGEST.items()}
+    found = {over[id]: {h: _largest(half, h, old)(r).value for h in HEURISTICS} for id, (half, old) in LARGEST.items()}
+    known = {
+        over[id]: {h: study.BOOK.number(id, f"{h} / {old}, largest") for h in HEURISTICS}
+        for id, (_, old) in LARGEST.items()
+    }
+    caption = "Largest ratios of throughputs over the rates of the link (figure 4.14)."
+    return [*out, figures.bars("f4-14-ratios", caption, found, "ratio", known)]
 
 
 EXPERIMENT = experiment(__name__, "Throughput of bugfix and heuristics", where="figure 4.14, section 4.5.4", reps=100)

@@ -35,14 +35,14 @@ def label(kind: str, lifetime_s: int, limit: int) -> str:
     return f"{kind} {lifetime_s} s {limit}"
 
 
-def configurations(discipline: str = "droptail", preset: str = "ns2-tfrc-2003") -> dict[str, Scenario]:
-    """Two routers, four lifetimes, five queues."""
+def configurations(discipline: str = "droptail", preset: str = "ns2-tfrc-2003", **reading: Any) -> dict[str, Scenario]:
+    """Two routers, four lifetimes, five queues; `reading` are keys of TFRC."""
     out = {}
     for kind in ("DT", "LPD"):
         for life in LIFETIMES_S:
             for limit in LIMITS:
                 queue = overlay.queue(kind, limit) if discipline == "droptail" else overlay.red(kind, limit, 1000)
-                flows: dict[str, Any] = {"tfrc": f5_7.tfrc(kind, f"{life} s", preset)}
+                flows: dict[str, Any] = {"tfrc": f5_7.tfrc(kind, f"{life} s", preset, **reading)}
                 flows["tcp"] = f5_6.download(kind, SIZE)
                 hop = overlay.slow_hop(queue, overlay.SPIKES_RECURRING)
                 one = overlay.world("f5-11", flows, f"{END_S:g} s", hop=hop)

@@ -27,24 +27,24 @@ PACKET_BYTES = 1000
 LIMIT = 50
 
 
-def tfrc(kind: str, lifetime: str, preset: str = "ns2-tfrc-2003") -> dict[str, Any]:
+def tfrc(kind: str, lifetime: str, preset: str = "ns2-tfrc-2003", **keys: Any) -> dict[str, Any]:
     """A greedy TFRC flow whose packets have a lifetime."""
-    table = {"preset": preset, "packet_size": f"{PACKET_BYTES} B"}
+    table = {"preset": preset, "packet_size": f"{PACKET_BYTES} B", **keys}
     if kind == "headers":
         table["headercast"] = "on"
     life = overlay.lifetime(lifetime) | {"expired": "headers" if kind == "headers" else "discard"}
     return {"workload": {"type": "bulk"}, "tfrc": table, "lifetime": life}
 
 
-def configurations(preset: str = "ns2-tfrc-2003", limit: int = LIMIT) -> dict[str, Scenario]:
-    """Three routers at two rates."""
+def configurations(preset: str = "ns2-tfrc-2003", limit: int = LIMIT, **reading: Any) -> dict[str, Scenario]:
+    """Three routers at two rates; `reading` are keys of TFRC."""
     out = {}
     for kind in KINDS:
         for name, rate in RATES.items():
             queue = overlay.queue("DT" if kind == "DT" else "LPD", limit)
             hop = overlay.slow_hop(queue, overlay.SPIKE_ONCE) | {"rate": rate}
             record = {"events": "all", "sample": "100 ms"}
-            flow = tfrc(kind, "5 s", preset)
+            flow = tfrc(kind, "5 s", preset, **reading)
             out[kind + name] = overlay.world("f5-7", {"tfrc": flow}, "60 s", hop=hop, record=record)
     return out
 

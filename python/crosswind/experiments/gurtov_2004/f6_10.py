@@ -8,8 +8,8 @@ for each connection, without it 5 to 25.
 What may differ here: the source measured a live network and browsers. Here the mobile answers with a reset at once and
 again for every segment that still comes; what waits is the window of the connection, 25 kB less what is on the way, in
 packets of 1500 bytes. What still comes is counted from the abort, and from the moment at which the reset reaches the
-router: then it is what is on the line and in transmission. A flow is its five-tuple here, so the new connection that
-follows the abort has another one.
+router: then it is what is on the line and in transmission. A flow stands for its five-tuple here, so the new
+connection that follows the abort has other ports; one on the same ports cannot be tested.
 """
 
 from typing import Any
@@ -18,7 +18,7 @@ import polars as pl
 
 from crosswind import figures
 from crosswind.experiments.gurtov_2004 import overlay, study
-from crosswind.reproduce import Picture, Results, Scenario, measured
+from crosswind.reproduce import MissingDataError, Picture, Results, Scenario, measured
 
 ABORT_S = 60.0
 CONNECTIONS = (1, 4)
@@ -132,6 +132,10 @@ def _lost_by_new(r: Results) -> float:
     return float(r.runs.flows().filter(pl.col("group") == "new")["drops_packets"].sum())
 
 
+def _lost_on_the_same_ports(r: Results) -> float:
+    raise MissingDataError("cannot be tested: a flow stands for its ports, and no second connection can take them")
+
+
 PLAIN, FAST = ({n: label(kind, n) for n in CONNECTIONS} for kind in ("plain", "fast reset"))
 CLAIMS = {
     "G80": {
@@ -143,7 +147,11 @@ CLAIMS = {
         **{f"with, {n}, for each connection": _delivered_after(FAST[n]) / n for n in CONNECTIONS},
         **{f"with, {n}, from the reset at the router on": _after_the_reset(FAST[n]) / n for n in CONNECTIONS},
     },
-    "G82": {"lost packets of the other flow": _lost_by_others, "lost packets of a new connection": _lost_by_new},
+    "G82": {
+        "lost packets of the other flow": _lost_by_others,
+        "lost packets of a new connection on the same ports": _lost_on_the_same_ports,
+        "lost packets of a new connection on other ports": _lost_by_new,
+    },
     "G83": {
         "retransmitted by the timer": _repeats,
         "thrown away at the router": lambda r: float(r.of(UNHEARD, "hop_drops_reset_packets")[0]),

@@ -12,7 +12,10 @@ reset the old rate comes back. The numbers of figures 6.5a and 6.5b are withheld
 
 What may differ here: packets of 1000 bytes and ten start times instead of one trace (decision 0028), uplinks of 10 and
 64 kbit/s; the profile `ns2-tfrc-2003` is that of ns-2 before October 2004 (decision 0027), `ns2-tfrc` that of ns-2.35.
-A rate that is never carried until the end counts as carried then.
+The flows with a notice go by RFC 3448 instead, in every
+reading: the source lets the sender jump to the new rate, and ns-2's limit of a packet per round-trip time for each
+report would defeat the notice; their first rate is one packet per round-trip time as well. A rate that is never
+carried until the end counts as carried then.
 """
 
 from typing import Any
@@ -46,14 +49,16 @@ UMTS_BPS = SYSTEMS["UMTS"]["bps"]
 GPRS_BPS = SYSTEMS["GPRS"]["bps"]
 
 
-def configurations(preset: str = "ns2-tfrc-2003", packet_bytes: int = SEGMENT_BYTES) -> dict[str, Scenario]:
-    """The two handovers with each option, and TCP for comparison with more queue."""
+def configurations(
+    preset: str = "ns2-tfrc-2003", packet_bytes: int = SEGMENT_BYTES, **reading: Any
+) -> dict[str, Scenario]:
+    """The two handovers with each option, and TCP for comparison with more queue; `reading` are keys of ns-2's TFRC."""
 
     def one(pair: tuple[str, str], flow: dict[str, Any], limit: int | None = None) -> Scenario:
         return handover("f6-5", pair, {"flow": flow}, limit)
 
     def plain(**keys: Any) -> dict[str, Any]:
-        return tfrc(preset, packet_bytes, **keys)
+        return tfrc(preset, packet_bytes, **reading, **keys)
 
     out = {label(p): one(p, plain()) for p in (UP, DOWN)}
     out[label(DOWN, "self-clocking")] = one(DOWN, plain(conservative="on"))

@@ -13,6 +13,8 @@ testbed are the breaks and losses of table 6.1, over the rates and the queue tha
 only by its minimum rate, its TCP by FACK. These runs go on for 60 s after the handover and have one start.
 """
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 
@@ -44,9 +46,11 @@ FROM_WLAN = ("WLAN", "GPRS")
 LONG_S = 90.0
 
 
-def configurations(preset: str = "ns2-tfrc-2003", packet_bytes: int = SEGMENT_BYTES) -> dict[str, Scenario]:
-    """Both flows over each handover, and each alone from WLAN to GPRS."""
-    both = {"tfrc": tfrc(preset, packet_bytes), "tcp": tcp(packet_bytes)}
+def configurations(
+    preset: str = "ns2-tfrc-2003", packet_bytes: int = SEGMENT_BYTES, **reading: Any
+) -> dict[str, Scenario]:
+    """Both flows over each handover, each alone from WLAN to GPRS; `reading` are keys of ns-2's TFRC."""
+    both = {"tfrc": tfrc(preset, packet_bytes, **reading), "tcp": tcp(packet_bytes)}
     real = {"tfrc": tfrc("testbed-tfrc", TESTBED_BYTES), "tcp": linux_tcp()}
     out = {label(p): handover("f6-6", p, both) for p in (UP, DOWN)}
     out |= {label(p): testbed("f6-3", p, real, LONG_S) for p in (TO_WLAN, FROM_WLAN)}

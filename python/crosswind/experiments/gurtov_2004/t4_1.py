@@ -13,7 +13,7 @@ Readings of the spikes are variants.
 
 from typing import Any
 
-from crosswind.experiments.gurtov_2004.traces import change, experiment, mean, ratio
+from crosswind.experiments.gurtov_2004.traces import change, experiment, mean, ratio, table_pictures
 from crosswind.experiments.gurtov_2004.worlds import transfer
 from crosswind.reproduce import Results, Scenario
 
@@ -52,5 +52,7 @@ def headline(r: Results) -> dict[str, str]:
     """Mean download time and spurious timeouts, by which readings are compared."""
     return {c: f"{r.of(c, 'time_s').mean():.0f} s, {r.of(c, 'spurious').mean():.2f} spurious" for c in (OFF, ON)}
 
+
+pictures = table_pictures("4-1", ("Reno-SACK",))
 
 EXPERIMENT = experiment(__name__, "Eifel on an uncongested path with delay spikes", where="table 4.1", reps=100)

@@ -12,7 +12,7 @@ What may differ here: size of the stream's packets, access links, phase of the s
 
 from typing import Any
 
-from crosswind.experiments.gurtov_2004.traces import change, difference, experiment, mean, rate, ratio
+from crosswind.experiments.gurtov_2004.traces import change, difference, experiment, mean, rate, ratio, table_pictures
 from crosswind.experiments.gurtov_2004.worlds import VARIANTS, transfer
 from crosswind.reproduce import Results, Scenario
 
@@ -75,5 +75,7 @@ def headline(r: Results) -> dict[str, str]:
     """Mean time and genuine timeouts."""
     return {c: f"{r.of(c, 'time_s').mean():.0f} s, {r.of(c, 'genuine').mean():.2f} genuine" for c in CELLS}
 
+
+pictures = table_pictures("4-2", tuple(VARIANTS))
 
 EXPERIMENT = experiment(__name__, "Eifel on a congested path, by sender", where="table 4.2", uses=("t4-1",), reps=100)

@@ -12,6 +12,7 @@ from crosswind import figures
 from crosswind.experiments.gurtov_2004 import study
 from crosswind.experiments.gurtov_2004.worlds import MSS
 from crosswind.reproduce import Measure, Picture, Quantity, Results, Runs, Tables, measured, measures
+from crosswind.reproduce.experiment import published
 from crosswind.scenario.quantity import parse
 
 KEYS = ["configuration", "rep"]
@@ -146,6 +147,24 @@ def change(new: str, old: str, column: str) -> Measure:
 def difference(new: str, old: str, column: str) -> Measure:
     """The difference of two means, repetition by repetition the same spikes."""
     return measures.difference(new, old, column, np.mean, pairing="paired")
+
+
+def table_pictures(number: str, variants: Sequence[str]) -> Callable[[Results], list[Picture]]:
+    """Means of a table of the source as bars, its own numbers as marks: download times, and timeouts by kind."""
+    printed = published(f"table_{number}.csv", __file__)
+
+    def bars(r: Results, what: str, caption: str, columns: Mapping[str, str], unit: str) -> Picture:
+        cells = {f"{word}{mode}": (column, mode) for word, column in columns.items() for mode in ("off", "on")}
+        found = {s: {v: r.mean(f"{v}, {mode}", column) for v in variants} for s, (column, mode) in cells.items()}
+        known = {s: {v: printed[column, f"{v}, {mode}"] for v in variants} for s, (column, mode) in cells.items()}
+        caption = f"{caption}, Eifel off and on (table {number.replace('-', '.')}), means."
+        return figures.bars(f"t{number}-{what}", caption, found, unit, known)
+
+    timeouts = {"spurious, ": "spurious", "genuine, ": "genuine"}
+    return lambda r: [
+        bars(r, "times", "Download times", {"": "time_s"}, "time (s)"),
+        bars(r, "timeouts", "Timeouts", timeouts, "timeouts"),
+    ]
 
 
 def means(names: Sequence[str], columns: Sequence[str]) -> measures.Measures:

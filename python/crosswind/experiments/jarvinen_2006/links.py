@@ -15,8 +15,8 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.jarvinen_2006 import readings, study, testbed
-from crosswind.reproduce import Measure, MissingDataError, Results, Runs, Scenario, measured, needed
+from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed
+from crosswind.reproduce import Measure, Results, Runs, Scenario, measured
 from crosswind.stats import Estimate
 
 SPARSE, DENSE = 200_000, 20_000
@@ -104,10 +104,7 @@ def tables(runs: Runs) -> dict[str, pl.DataFrame]:
 
 
 def _flow(r: Results, label: str, column: str, flow: str = "audio") -> float:
-    rows = r.runs.flows().filter((pl.col("configuration") == label) & (pl.col("name") == flow))
-    if rows.is_empty() or column not in rows.columns:
-        raise MissingDataError(f"no {column} of {flow} in {label}")
-    return float(rows[column][0])
+    return parts.of_flow(r, label, column, flow)
 
 
 @measured
@@ -117,7 +114,7 @@ def _loss(r: Results, label: str) -> Estimate:
 
 def _delays(r: Results, label: str) -> tuple[Any, Any, Any]:
     h = r.table("stream_hist").filter((pl.col("configuration") == label) & (pl.col("metric") == "delay_ns"))
-    needed(h, f"no delays in {label}")
+    parts.there(r, h, f"delays in {label}")
     return h["low"].to_numpy() / 1e6, h["high"].to_numpy() / 1e6, h["count"].to_numpy()
 
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.experiments.jarvinen_2006 import boxes, quality
+from crosswind.experiments.jarvinen_2006 import boxes, parts, quality
 from crosswind.experiments.jarvinen_2006.quality import buckets, quantile_ms
 from crosswind.experiments.jarvinen_2006.testbed import STREAM_PACKET_BYTES, STREAM_PACKETS
 from crosswind.reproduce import Measure, Picture, Results, measured, measures, needed
@@ -17,14 +17,20 @@ from crosswind.stats import Estimate
 FULL_RATE_Bps = STREAM_PACKETS * STREAM_PACKET_BYTES / ((STREAM_PACKETS - 1) * 0.020)
 
 
+def of_metric(r: Results, names: Sequence[str], metric: str) -> pl.DataFrame:
+    """The histograms of one metric in some configurations."""
+    h = r.table("stream_hist")
+    h = h.filter(pl.col("configuration").is_in(list(names)) & (pl.col("metric") == metric))
+    return parts.there(r, h, f"histogram of {metric} in {', '.join(names)}")
+
+
 def pooled(r: Results, configuration: str, metric: str, q: float) -> float:
     """A quantile over the packets of all repetitions, in milliseconds, interpolated inside the histogram's buckets."""
     other, _, label = configuration.rpartition("/")
     if other:
         return pooled(r.others[other], label, metric, q)
-    low, high, count = buckets(r.table("stream_hist"), label, metric)
-    needed(count, f"no histogram of {metric} in {configuration}")
-    return quantile_ms(low, high, count, q)
+    h = of_metric(r, [label], metric)
+    return quantile_ms(*buckets(h, label, metric), q)
 
 
 def quantile(configuration: str, metric: str, q: float) -> Measure:
@@ -67,9 +73,7 @@ def off_the_steps(r: Results, configuration: str, column: str, step_ms: float, o
 @measured
 def nearest(r: Results, names: Sequence[str], level_ms: float) -> Estimate:
     """The delay variation nearest to a level that occurs among all packets of some configurations (to 0.1 ms)."""
-    h = r.table("stream_hist")
-    h = h.filter(pl.col("configuration").is_in(list(names)) & (pl.col("metric") == "ipdv_ns"))
-    needed(h, "no delay variations")
+    h = of_metric(r, names, "ipdv_ns")
     found = h["low"].to_numpy() / 1e6
     return stats.exact(float(found[np.argmin(np.abs(found - level_ms))]), int(h["count"].sum()))
 

@@ -38,10 +38,15 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
     return testbed.configurations(WORKLOAD, testbed.EIGHT, variant)
 
 
+def _objects(r: Results, configuration: str) -> pl.DataFrame:
+    return parts.there(
+        r, r.table("objects").filter(pl.col("configuration") == configuration), f"page in {configuration}"
+    )
+
+
 def by_object(r: Results, configuration: str, column: str) -> npt.NDArray[np.float64]:
     """Totals over all repetitions for the body (0) and the inline objects (1 to 8)."""
-    t = r.table("objects").filter(pl.col("configuration") == configuration)
-    needed(t, f"no page in {configuration}")
+    t = _objects(r, configuration)
     return t.group_by("object").agg(pl.col(column).sum()).sort("object")[column].to_numpy().astype(float)
 
 
@@ -64,7 +69,7 @@ def _objects_hit(
     r: Results, configuration: str, number: list[int], column: str = "spurious"
 ) -> npt.NDArray[np.float64]:
     """Per repetition: spurious timeouts, or another count, of some objects of the page."""
-    t = r.table("objects").filter((pl.col("configuration") == configuration) & pl.col("object").is_in(number))
+    t = _objects(r, configuration).filter(pl.col("object").is_in(number))
     return t.group_by("rep").agg(pl.col(column).sum()).sort("rep")[column].to_numpy().astype(float)
 
 
@@ -151,10 +156,10 @@ CLAIMS = {
         "repetitions, BL+DS+ECN": measures.share(_bulk_spurious("BL+DS+ECN")),
     },
     "J137": {
-        "repetitions with one of another object": measures.number(
-            lambda r: _objects_hit(r, "BL+DS", [0, 1, 2, 4, 5, 6, 8]) > 0
+        "repetitions with one of another object, the seventh too": measures.number(
+            lambda r: _objects_hit(r, "BL+DS", [0, 1, 2, 4, 5, 6, 7, 8]) > 0
         ),
-        "repetitions with one of the seventh object": measures.number(lambda r: _objects_hit(r, "BL+DS", [7]) > 0),
+        "of these with one of the seventh": measures.number(lambda r: _objects_hit(r, "BL+DS", [7]) > 0),
     },
 }
 

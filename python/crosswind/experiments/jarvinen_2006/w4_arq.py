@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind import stats
+from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed
 from crosswind.reproduce import Picture, Results, Scenario, measured, measures
 from crosswind.stats import Estimate
@@ -60,11 +60,20 @@ CLAIMS = {
 }
 
 
+def _lost_on_r2(r: Results) -> Picture:
+    """The loss of the stream, of which medians are printed."""
+    groups = {c: {"stream": r.of(f"r2 {c}", DROPS) / testbed.STREAM_PACKETS * 100} for c in testbed.EIGHT}
+    known = {"stream": {c: 100 * x for c, x in study.printed("J108").items()}}
+    caption = "Loss of the stream on r2 (section 5.4.3): median, quartiles, range."
+    return figures.quartile_bars("loss-34", caption, groups, "loss (%)", 0.0, printed=known)
+
+
 def pictures(r: Results) -> list[Picture]:
     """The source's Figures 33 to 35."""
     return [
         *stream.pictures(r, 33, "r4", testbed.EIGHT),
         *(p for p in stream.pictures(r, 34, "r2", testbed.EIGHT) if p.name[-1] not in "ef"),
+        _lost_on_r2(r),
         *(p for p in stream.pictures(r, 35, "r1", testbed.EIGHT) if p.name[-1] not in "ef"),
     ]
 
