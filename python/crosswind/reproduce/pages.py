@@ -16,6 +16,7 @@ from typing import Any
 from crosswind.reproduce import before, catalogue, gathered
 from crosswind.reproduce.claims import MEANING, tally
 from crosswind.reproduce.claims.tally import distinct, in_order, study_of
+from crosswind.reproduce.gathered import JUDGED
 from crosswind.reproduce.readings import Reading, beside, comparison, tallies
 from crosswind.table import Table
 
@@ -23,7 +24,9 @@ SCORES = "scores.json"
 #: Claims and how they were made, an experiment a folder: pages are written from it.
 KEPT_IN = "results"
 PARTS_SHOWN = 6
-JUDGED = ("pass", "consistent", "unclear", "fail")
+#: Columns of the index; `not yet`: first looks, and what waits for a part of the laboratory.
+COUNTED = (*JUDGED, "not yet", "withheld")
+UNMARKED = ("pass", "reported", "not yet")
 CAUSES = {
     "model": "a defect of the model that is known and not mended",
     "set-up": "a set-up that cannot be known",
@@ -122,9 +125,9 @@ def _index(scores: Mapping[str, Any]) -> list[str]:
                 whole[v] = whole.get(v, 0) + n
         apart = sum(n for k in scores.values() for n in k["apart"].values()) if s is None else sum(s["apart"].values())
         name = "**all**" if s is None else f"[{study}]({study}.md)"
-        counts = [evidence.get(v, 0) for v in (*JUDGED, "withheld")]
+        counts = [evidence.get(v, 0) for v in COUNTED]
         rows.append([name, *counts, apart, _share(evidence)])
-    heads = ["study", *JUDGED, "withheld", "counted apart", "pass, of those judged"]
+    heads = ["study", *COUNTED, "counted apart", "pass, of those judged"]
     intro = "Published statements, measured anew. One page per study; distinct claims are counted, not rows of tables."
     return ["# Reproduction", "", intro, "", *_lines(heads, rows), MEANING]
 
@@ -181,13 +184,15 @@ def _claims(rows: Sequence[Row], others: Sequence[str]) -> list[str]:
 def _cells(r: Row) -> list[str]:
     kind = r.get("kind", "evidence")
     apart = f" ({kind})" if kind != "evidence" else ""
+    said = filter(None, ("first look" if r.get("first_look") else "", r.get("blind", "")))
+    aside = "".join(f" ({s})" for s in said)
     earlier = r.get("earlier", r["verdict"])
     was = f" (was {earlier})" if earlier not in (r["verdict"], "not yet") else ""
     cause = " ".join(filter(None, (r.get("because", ""), f"Corrected: {r['change']}." if r.get("change") else "")))
     where = f" [{r['where']}]" if r.get("where") else ""
     return [
         *(r["claim"], r["statement"] + where, r["published"], r.get("ours", ""), _measured(r)),
-        *(r["verdict"] + apart + was, r.get("agreement", ""), cause),
+        *(r["verdict"] + apart + aside + was, r.get("agreement", ""), cause),
     ]
 
 
@@ -196,7 +201,7 @@ def _measured(r: Row) -> str:
     parts = r["parts"]
     if not parts:
         return str(r["measured"])
-    worse = [p for p in parts if p["verdict"] not in ("pass", "reported")]
+    worse = [p for p in parts if p["verdict"] not in UNMARKED]
     few = parts if len(parts) <= PARTS_SHOWN else [*worse, *(p for p in parts if p not in worse)][:PARTS_SHOWN]
     said = [p["shown"] + (f" [{p['accept']}]" if p["accept"] != "reported" else "") + _mark(p) for p in few]
     return "; ".join(said) + (f"; and {len(parts) - len(few)} more" if len(parts) > len(few) else "")
@@ -204,5 +209,5 @@ def _measured(r: Row) -> str:
 
 def _mark(part: Row) -> str:
     """The verdict of a part that does not pass, and its kind where that is not the claim's."""
-    verdict = "" if part["verdict"] in ("pass", "reported") else f" **{part['verdict']}**"
+    verdict = "" if part["verdict"] in UNMARKED else f" **{part['verdict']}**"
     return verdict + (f" ({part['kind']})" if part.get("kind") else "")
