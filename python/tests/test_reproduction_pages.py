@@ -139,7 +139,7 @@ def test_a_first_look_is_shown_and_gives_no_verdict(tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "**50 %** of 2 judged claims pass. 5 claims: 1 pass, 1 fail, 1 withheld, 2 not yet" in text
     assert "| x: 20.0 s [9.0 s to 11.0 s] | not yet (first look) |" in text, "what was measured is shown"
-    assert "| withheld (not fully blind) |" in text
+    assert "| withheld (first look, not fully blind) |" in text
     assert "(smith-2024.md) | 1 | 0 | 0 | 1 | 2 | 1 | 0 | 50 % |" in index.read_text(encoding="utf-8")
 
 

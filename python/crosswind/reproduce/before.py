@@ -36,33 +36,56 @@ class Column:
     open: int = 0
 
 
-def first_score(study: str, claims: Sequence[Claim], folder: Path | None = None) -> Column | None:
-    """The values of the first score, by both bands; None for a study that has none.
+def package(study: str) -> Path:
+    """Where the experiments of a study are."""
+    return Path(__file__).parent.parent / "experiments" / study.replace("-", "_")
+
+
+def values_then(study: str, folder: Path | None = None) -> list[dict[str, str]]:
+    """What the first score printed, a row for each part; nothing for a study that has none.
 
     `folder`: where the study's data files are.
     """
-    package = Path(__file__).parent.parent / "experiments" / study.replace("-", "_")
-    file = (folder or package / "data") / FILE
+    file = (folder or package(study) / "data") / FILE
     if not file.is_file():
-        return None
+        return []
     with file.open(encoding="utf-8", newline="") as f:
-        rows = list(csv.DictReader(f))
+        return list(csv.DictReader(f))
+
+
+def first_score(study: str, claims: Sequence[Claim], folder: Path | None = None) -> Column | None:
+    """The values of the first score, by both bands; None for a study that has none. `folder`: as in `values_then`."""
+    rows = values_then(study, folder)
+    if not rows:
+        return None
     counted: dict[str, list[Claim]] = {}
     for c in claims:
         if c.kind == "evidence" and c.withheld == "no" and not c.needs:
             counted.setdefault(c.id, []).append(c)
-    printed = {(r["claim"], r["part"]): r for r in rows}
     before: Verdicts = {}
     for r in rows:
         if r["claim"] in counted and r["verdict"] in RANKS:
             before[r["claim"]] = min(before.get(r["claim"], r["verdict"]), r["verdict"], key=RANKS.index)
-    now: Verdicts = {}
-    for id in before:
-        verdicts = [_judged(p, printed.get((id, p.label))) for c in counted[id] for p in c.parts if c.counts(p)]
-        if "fail" in verdicts or None not in verdicts:
-            now[id] = overall([v for v in verdicts if v is not None])  # type: ignore[misc]
+    now = {id: v for id in before if (v := by_values(counted[id], rows))}
     title = f"values of the first score ({WHEN})"
     return Column(title, before, now, len(before) - len(now))
+
+
+def by_values(claims: Sequence[Claim], then: Sequence[Row]) -> str | None:
+    """The verdict of one claim (the parts of it that each experiment measures) by the bands of now on printed values.
+
+    None where the values alone do not decide.
+    """
+    printed = {(r["claim"], r["part"]): r for r in then}
+    verdicts = [_judged(p, printed.get((c.id, p.label))) for c in claims for p in c.parts if c.counts(p)]
+    if "fail" in verdicts or None not in verdicts:
+        return overall([v for v in verdicts if v is not None])  # type: ignore[misc]
+    return None
+
+
+def value_then(part: Part, printed: Row) -> float:
+    """A printed value as the part measures it: shares as fractions."""
+    return float(printed["value"]) / (100 if part.unit == "%" else 1)
 
 
 def _judged(part: Part, printed: Row | None) -> str | None:
@@ -70,7 +93,7 @@ def _judged(part: Part, printed: Row | None) -> str | None:
     c = part.criterion
     if printed is None or printed["value"] in ("", "nothing") or c.covers is not None or c.ours is not None:
         return None
-    value = float(printed["value"]) / (100 if part.unit == "%" else 1)
+    value = value_then(part, printed)
     return c.judge(Estimate(value, value, value, max(int(printed["n"] or 1), c.least_n)))
 
 

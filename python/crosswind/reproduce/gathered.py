@@ -113,10 +113,11 @@ def gather(folders: Sequence[Path]) -> Gathered:
 
 def _not_yet(row: dict[str, Any]) -> dict[str, Any]:
     """The row of a first look: what was measured is shown, and judged when it has been run at full size."""
+    looked = {**row, "first_look": "yes"}
     if row["verdict"] not in JUDGED:
-        return row
+        return looked
     parts = [{**p, "verdict": "not yet"} for p in row["parts"]]
-    return {**row, "verdict": "not yet", "earlier": "not yet", "agreement": "", "first_look": "yes", "parts": parts}
+    return {**looked, "verdict": "not yet", "earlier": "not yet", "agreement": "", "parts": parts}
 
 
 def _explain(row: dict[str, Any]) -> None:

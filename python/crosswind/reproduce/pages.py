@@ -99,14 +99,14 @@ def _causes(rows: Sequence[Row]) -> dict[str, list[str]]:
     return {k: v for k in CAUSES if (v := found.get(k, []))}
 
 
-def _lines(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
+def lines(heads: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
     """A table in Markdown, with an empty line after it."""
     body = ["| " + " | ".join(str(c).replace("|", "\\|").replace("\n", " ") for c in row) + " |" for row in rows]
     return ["| " + " | ".join(heads) + " |", "|" + "---|" * len(heads), *body, ""]
 
 
 def _table(table: Table | None) -> list[str]:
-    return [] if table is None else [*filter(None, [table.note]), "", *_lines(table.heads, table.rows)]
+    return [] if table is None else [*filter(None, [table.note]), "", *lines(table.heads, table.rows)]
 
 
 def _share(evidence: Mapping[str, int]) -> str:
@@ -129,7 +129,7 @@ def _index(scores: Mapping[str, Any]) -> list[str]:
         rows.append([name, *counts, apart, _share(evidence)])
     heads = ["study", *COUNTED, "counted apart", "pass, of those judged"]
     intro = "Published statements, measured anew. One page per study; distinct claims are counted, not rows of tables."
-    return ["# Reproduction", "", intro, "", *_lines(heads, rows), MEANING]
+    return ["# Reproduction", "", intro, "", *lines(heads, rows), MEANING]
 
 
 def page(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Reading]], made: str) -> list[str]:
@@ -156,10 +156,10 @@ def _summary(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Re
         out += [f"Within the sampling error alone, where a spread is printed: {yes} of {len(agreeing)} claims.", ""]
     if causes := _causes(rows):
         shown = ((CAUSES[k], len(ids), ", ".join(in_order(ids))) for k, ids in causes.items())
-        out += _lines(["fails because of", "claims", ""], shown)
+        out += lines(["fails because of", "claims", ""], shown)
     out += _conclusions(study)
     if apart := before.aside(rows):
-        out += _lines(["counted apart", "claims", ""], apart)
+        out += lines(["counted apart", "claims", ""], apart)
     claims = [c for e in catalogue.of_study(study).values() for c in e.claims]
     columns = (before.first_score(study, claims), before.former(readings.values()), before.of_now(rows))
     if (quadrants := before.quadrants(*columns)) is not None:
@@ -172,20 +172,20 @@ def _summary(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Re
 
 def _conclusions(study: str) -> list[str]:
     """What somebody who knows the study says of it: `data/conclusions.md` beside its experiments."""
-    file = Path(__file__).parent.parent / "experiments" / study.replace("-", "_") / "data" / "conclusions.md"
+    file = before.package(study) / "data" / "conclusions.md"
     return [*file.read_text(encoding="utf-8").rstrip().split("\n"), ""] if file.is_file() else []
 
 
 def _claims(rows: Sequence[Row], others: Sequence[str]) -> list[str]:
     heads = ["claim", "statement", "published", "ours", "measured", "verdict", "agrees", "cause", *others]
-    return _lines(heads, ([*_cells(r), *(r.get("readings", {}).get(o, "-") for o in others)] for r in rows))
+    return lines(heads, ([*_cells(r), *(r.get("readings", {}).get(o, "-") for o in others)] for r in rows))
 
 
 def _cells(r: Row) -> list[str]:
     kind = r.get("kind", "evidence")
     apart = f" ({kind})" if kind != "evidence" else ""
-    said = filter(None, ("first look" if r.get("first_look") else "", r.get("blind", "")))
-    aside = "".join(f" ({s})" for s in said)
+    said = ", ".join(filter(None, ("first look" if r.get("first_look") else "", r.get("blind", ""))))
+    aside = f" ({said})" if said else ""
     earlier = r.get("earlier", r["verdict"])
     was = f" (was {earlier})" if earlier not in (r["verdict"], "not yet") else ""
     cause = " ".join(filter(None, (r.get("because", ""), f"Corrected: {r['change']}." if r.get("change") else "")))
