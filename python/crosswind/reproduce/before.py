@@ -9,7 +9,7 @@ our own scatter, or for a part that was not measured then, nothing is decided.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -106,12 +106,47 @@ def of_now(rows: Sequence[Row]) -> Column:
     return Column("readings and engine of now", before, now)
 
 
-def former(readings: Iterable[Sequence[Reading]]) -> Column | None:
-    """The former readings with the engine of now, where they were run; an experiment without one did not change."""
-    chosen = [next((r for r in one if r.name == FORMER), one[0]) for one in readings if one]
-    if not any(r.name == FORMER for r in chosen):
+def former(readings: Mapping[str, Sequence[Reading]], have: Collection[str] = ()) -> Column | None:
+    """The former readings with the engine of now, where they were run; an experiment without one did not change.
+
+    `readings`: experiment -> its readings, the main one first. `have`: experiments that have a former reading; those of
+    which it was not run are named.
+    """
+    chosen = {name: next((r for r in one if r.name == FORMER), one[0]) for name, one in readings.items() if one}
+    if not any(r.name == FORMER for r in chosen.values()):
         return None
-    return Column("former readings, engine of now", worst(chosen, "earlier"), worst(chosen, "verdicts"))
+    missing = [name for name in have if name not in chosen or chosen[name].name != FORMER]
+    title = "former readings, engine of now" + (f" (not run: {', '.join(missing)})" if missing else "")
+    return Column(title, worst(chosen.values(), "earlier"), worst(chosen.values(), "verdicts"))
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of the claims that were judged pass; `open` counts those that the values do not decide."""
+
+    passed: int
+    judged: int
+    open: int = 0
+
+    def text(self) -> str:
+        share = f"{100 * self.passed / self.judged:.0f} %" if self.judged else "-"
+        return share + (f" of {self.judged}, {self.open} not decided" if self.open else f" of {self.judged}")
+
+
+def cells(then: Column | None, between: Column | None) -> dict[str, Share]:
+    """The cells that stand beside the published result (d): a, the engine as it was, and c, by the bands of now.
+
+    c is taken from the former readings with the engine of now where these were run: they decide every claim.
+    """
+    was, by_bands = then or between, between or then
+    if was is None or by_bands is None:
+        return {}
+    return {"a": _share(was.before), "c": _share(by_bands.now, by_bands.open)}
+
+
+def _share(verdicts: Verdicts, undecided: int = 0) -> Share:
+    judged = [v for v in verdicts.values() if v != "error"]
+    return Share(judged.count("pass"), len(judged), undecided)
 
 
 def quadrants(then: Column | None, between: Column | None, now: Column) -> Table | None:
@@ -119,12 +154,13 @@ def quadrants(then: Column | None, between: Column | None, now: Column) -> Table
     columns = [c for c in (then, between, now) if c is not None]
     if len(columns) < 2:
         return None
-    old, new = columns[0], columns[-1]
+    old, new, bands = columns[0], columns[-1], between or columns[0]
     rows = [
         [name, *(_shown(getattr(c, key), c.open if key == "now" else 0) for c in columns)]
         for name, key in (("bands of before", "before"), ("bands of now", "now"))
     ]
-    said = [f"By bands (down the first column): {_moved(old.before, old.now)}."]
+    column = ("first", "second")[columns.index(bands)]
+    said = [f"By bands (down the {column} column): {_moved(bands.before, bands.now)}."]
     said += [f"By models (along the first row): {_moved(old.before, new.before)}."]
     added = sorted(set(new.now) - set(old.before))
     said += [f"New: {', '.join(in_order(added))}."] if added else []

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import datetime
 import json
+import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ from crosswind.reproduce import before, catalogue, gathered
 from crosswind.reproduce.claims import MEANING, tally
 from crosswind.reproduce.claims.tally import distinct, in_order, study_of
 from crosswind.reproduce.gathered import JUDGED
-from crosswind.reproduce.readings import Reading, beside, comparison, tallies
+from crosswind.reproduce.readings import FORMER, Reading, beside, comparison, tallies
 from crosswind.table import Table
 
 SCORES = "scores.json"
@@ -35,6 +36,14 @@ CAUSES = {
     "open": "looked into, and the mechanism not found",
     "": "not explained",
 }
+#: Figures are not kept in the repository: they are large, and a command draws them.
+FIGURES = "Figures and intervals: `crosswind reproduce {0}`, then `out/{0}/report.html`."
+#: How the conclusions of a study begin.
+CONCLUDE = "**What a reader may conclude.**"
+CELLS = (
+    "a: the claims that passed by bands and readings of before, as first scored; c: by bands of now and readings of "
+    "before; d: by both of now. From a to c is what bands alone gained, from c to d what models did."
+)
 FIRST = (
     "The first score is that of the engine and the readings of then, as it was printed; the bands of now are held "
     "against the printed values alone, so an order counts by its sign without an interval."
@@ -70,21 +79,32 @@ def write(
         own = {name: r for name, r in readings.items() if name.split("/")[0] == study}
         pages.append(folder / f"{study}.md")
         pages[-1].write_text("\n".join(page(study, mine, own, made(study))) + "\n", encoding="utf-8")
-        scores[study] = score(mine)
+        scores[study] = score(mine, before.cells(*_earlier(study, own)))
     (folder / SCORES).write_text(json.dumps(scores, indent=1, sort_keys=True) + "\n", encoding="utf-8")
     index = folder / "index.md"
     index.write_text("\n".join(_index(scores)) + "\n", encoding="utf-8")
     return [*pages, index]
 
 
-def score(rows: Sequence[Row]) -> dict[str, Any]:
-    """Distinct claims of one study: evidence by verdict, others by kind, failing ones by cause."""
+def score(rows: Sequence[Row], earlier: Mapping[str, before.Share]) -> dict[str, Any]:
+    """Distinct claims of one study: evidence by verdict, others by kind, failing ones by cause; what it was before."""
     found = tally(rows)
     return {
         "evidence": {v: n for v, n in found.evidence.items() if n},
         "apart": {k: sum(n.values()) for k, n in found.apart.items() if sum(n.values())},
         "causes": {k: len(ids) for k, ids in _causes(rows).items()},
+        "before": {k: v.text() for k, v in earlier.items()},
     }
+
+
+def _earlier(
+    study: str, readings: Mapping[str, Sequence[Reading]]
+) -> tuple[before.Column | None, before.Column | None]:
+    """The first score of a study, and its former readings with the engine of now."""
+    experiments = catalogue.of_study(study)
+    claims = [c for e in experiments.values() for c in e.claims]
+    have = [name for name, e in experiments.items() if FORMER in e.variants]
+    return before.first_score(study, claims), before.former(readings, have)
 
 
 def _causes(rows: Sequence[Row]) -> dict[str, list[str]]:
@@ -115,7 +135,7 @@ def _share(evidence: Mapping[str, int]) -> str:
 
 
 def _index(scores: Mapping[str, Any]) -> list[str]:
-    """The score of all studies."""
+    """The score of all studies, why claims fail, and what each study comes to."""
     whole: dict[str, int] = {}
     rows = []
     for study, s in [*sorted(scores.items()), ("all", None)]:
@@ -126,10 +146,29 @@ def _index(scores: Mapping[str, Any]) -> list[str]:
         apart = sum(n for k in scores.values() for n in k["apart"].values()) if s is None else sum(s["apart"].values())
         name = "**all**" if s is None else f"[{study}]({study}.md)"
         counts = [evidence.get(v, 0) for v in COUNTED]
-        rows.append([name, *counts, apart, _share(evidence)])
-    heads = ["study", *COUNTED, "counted apart", "pass, of those judged"]
+        earlier = (s or {}).get("before", {})
+        rows.append([name, *counts, apart, *(earlier.get(k, "-") for k in "ac"), _share(evidence)])
+    heads = ["study", *COUNTED, "counted apart", "a", "c", "pass, of those judged (d)"]
     intro = "Published statements, measured anew. One page per study; distinct claims are counted, not rows of tables."
-    return ["# Reproduction", "", intro, "", *lines(heads, rows), MEANING]
+    out = ["# Reproduction", "", intro, "", *lines(heads, rows), *([CELLS, ""] if any(map(_known, rows)) else [])]
+    out += [MEANING, "", *_why(scores)]
+    said = [(f"[{study}]({study}.md)", text) for study in sorted(scores) if (text := _in_short(study))]
+    return [*out, *(lines(["study", "in short"], said) if said else [])]
+
+
+def _known(row: Sequence[object]) -> bool:
+    return row[-2] != "-"
+
+
+def _why(scores: Mapping[str, Any]) -> list[str]:
+    """Failing claims by cause, over all studies."""
+    found = {k: {study: s["causes"][k] for study, s in sorted(scores.items()) if k in s["causes"]} for k in CAUSES}
+    shown = [
+        (CAUSES[k], sum(by.values()), ", ".join(f"[{study}]({study}.md) {n}" for study, n in by.items()))
+        for k, by in found.items()
+        if by
+    ]
+    return lines(["fails because of", "claims", ""], shown) if shown else []
 
 
 def page(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Reading]], made: str) -> list[str]:
@@ -138,7 +177,7 @@ def page(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Readin
     out = [f"# {study}", "", f"Written by {made}, {today}. Do not edit.", "", *_summary(study, rows, readings)]
     for experiment in dict.fromkeys(r["experiment"] for r in rows):
         own = readings.get(experiment, ())
-        out += [f"## {experiment}", "", f"Figures and intervals: `crosswind reproduce {experiment.split(' ')[0]}`.", ""]
+        out += [f"## {experiment}", "", FIGURES.format(experiment.split(" ")[0]), ""]
         out += _claims([r for r in rows if r["experiment"] == experiment], [o.name for o in beside(own)])
         if (compared := comparison(own)) is not None:
             out += ["Other readings of the open points:", "", *(f"* `{r.name}`: {r.title}" for r in own), ""]
@@ -149,7 +188,12 @@ def page(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Readin
 def _summary(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Reading]]) -> list[str]:
     """What a reader may conclude, on one screen."""
     found = tally(rows)
-    out = [f"**{_share(found.evidence)}** of {found.judged} judged claims pass. {found.text()}.", ""]
+    columns = _earlier(study, readings)
+    earlier = before.cells(*columns)
+    head = f"**{_share(found.evidence)}** of {found.judged} judged claims pass"
+    if earlier:
+        head += f" (d: bands and readings of now); a {earlier['a'].text()}, c {earlier['c'].text()}"
+    out = [f"{head}. {found.text()}.", "", *([CELLS, ""] if earlier else [])]
     agreeing = {(study_of(r), r["claim"]): r["agreement"] for r in rows if r.get("agreement")}
     if agreeing:
         yes = sum(a == "yes" for a in agreeing.values())
@@ -160,14 +204,19 @@ def _summary(study: str, rows: Sequence[Row], readings: Mapping[str, Sequence[Re
     out += _conclusions(study)
     if apart := before.aside(rows):
         out += lines(["counted apart", "claims", ""], apart)
-    claims = [c for e in catalogue.of_study(study).values() for c in e.claims]
-    columns = (before.first_score(study, claims), before.former(readings.values()), before.of_now(rows))
-    if (quadrants := before.quadrants(*columns)) is not None:
+    if (quadrants := before.quadrants(*columns, before.of_now(rows))) is not None:
         out += ["How much came from bands and how much from models:", "", *_table(quadrants), FIRST, ""]
     grades = {r["claim"]: r.get("grade", "") for r in rows}
     if any(beside(r) for r in readings.values()):
         out += _table(tallies(list(readings.values()), grades))
     return [*out, MEANING, ""]
+
+
+def _in_short(study: str) -> str:
+    """The first sentence of what is concluded of a study."""
+    text = " ".join(_conclusions(study)).replace(CONCLUDE, "").strip()
+    found = re.match(r".+?[.?!](?= [A-Z]|$)", text)
+    return found[0] if found else text
 
 
 def _conclusions(study: str) -> list[str]:
