@@ -38,9 +38,7 @@ def test_the_summary_counts_evidence_and_names_the_causes_of_failures(tmp_path: 
     assert "| a set-up that cannot be known | 1 | S2 |" in text and "| not explained | 1 | S3 |" in text
     assert "Nobody knows the buffers." in text and "fail" in text and "## smith-2024/b" in text
     assert "x: 20.0 s [9.0 s to 11.0 s] **fail**" in text
-    assert "(smith-2024.md) | 1 | 0 | 0 | 2 | 0 | 0 | 1 | - | - | 33 % |" in index.read_text(
-        encoding="utf-8"
-    )
+    assert "(smith-2024.md) | 1 | 0 | 0 | 2 | 0 | 0 | 1 | - | - | 33 % |" in index.read_text(encoding="utf-8")
 
 
 def test_the_index_keeps_the_scores_of_studies_that_were_not_run_again(tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def _several(chosen: list[Experiment], out: Path, plan: Plan, quiet: bool) -> Ma
         done = campaign(chosen, lambda e: out / e.id, plan, command=command_line(), progress=bar)
     rows = [row for one in done for row in one.rows]
     if not quiet:
-        _print_summary(done)
+        _print_summary(done, plan.size)
         _print_tallies(chosen, done)
         pace = _pace(sum(one.packets for one in done), time.monotonic() - began)
         console().print(Text(f"{_counts(rows, plan.size)}; {pace}", style="bold"))
@@ -210,7 +210,7 @@ def _print_tallies(chosen: list[Experiment], done: list[Finished]) -> None:
             print_table(replace(counted, title=f"{source}: {counted.title[0].lower()}{counted.title[1:]}"))
 
 
-def _print_summary(done: list[Finished]) -> None:
+def _print_summary(done: list[Finished], size: str) -> None:
     """One line per experiment, then every claim that did not come out."""
     from crosswind.reproduce.readings import beside, passed_failed_unclear
 
@@ -218,8 +218,9 @@ def _print_summary(done: list[Finished]) -> None:
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     verdicts = columns(row for one in done for row in one.rows)
     others = list(dict.fromkeys(r.name for one in done for r in beside(one.readings)))
-    for column in ("experiment", *verdicts, "apart", *others, "report"):
-        table.add_column(column, justify="left" if column in ("experiment", "report") else "right")
+    first = f"experiment ({FIRST_LOOK})" if size == "quick" else "experiment"
+    for column in (first, *verdicts, "apart", *others, "report"):
+        table.add_column(column, justify="left" if column in (first, "report") else "right")
     for one in done:
         n = tally(one.rows)
         theirs = {r.name: passed_failed_unclear(r.evidence()) for r in beside(one.readings)}

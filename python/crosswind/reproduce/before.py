@@ -112,10 +112,11 @@ def former(readings: Mapping[str, Sequence[Reading]], have: Collection[str] = ()
     `readings`: experiment -> its readings, the main one first. `have`: experiments that have a former reading; those of
     which it was not run are named.
     """
-    chosen = {name: next((r for r in one if r.name == FORMER), one[0]) for name, one in readings.items() if one}
-    if not any(r.name == FORMER for r in chosen.values()):
+    run = {name: r for name, one in readings.items() for r in one if r.name == FORMER and r.verdicts}
+    if not run:
         return None
-    missing = [name for name in have if name not in chosen or chosen[name].name != FORMER]
+    chosen = {name: run.get(name, one[0]) for name, one in readings.items() if one}
+    missing = [name for name in have if name not in run]
     title = "former readings, engine of now" + (f" (not run: {', '.join(missing)})" if missing else "")
     return Column(title, worst(chosen.values(), "earlier"), worst(chosen.values(), "verdicts"))
 

@@ -31,7 +31,7 @@ from typing import Any
 
 from crosswind.errors import InputError
 from crosswind.reproduce import before, gathered
-from crosswind.reproduce.claims import Claim, Part, Seeds, book
+from crosswind.reproduce.claims import Claim, Measure, Part, Seeds, book
 from crosswind.reproduce.claims.tally import in_order, study_of
 from crosswind.reproduce.pages import lines
 from crosswind.reproduce.readings import passed_failed_unclear
@@ -100,7 +100,7 @@ def _one(study: str, id: str, opened: book.Book, given: Row, rows: Sequence[Row]
 
     def claim(there: Mapping[str, Any]) -> Claim:
         labels = _matching(named, [*there, *(n for n in named if "*" not in n and n not in there)])
-        return opened.claim(id, {x: lambda _, x=x: measured.get(x, NOTHING) for x in labels}, "some")
+        return opened.claim(id, {x: _found(measured.get(x, NOTHING)) for x in labels}, "some")
 
     past, present = claim(printed), claim(measured)
     nothing: Any = None
@@ -118,6 +118,10 @@ def _one(study: str, id: str, opened: book.Book, given: Row, rows: Sequence[Row]
         next((str(r["blind"]) for r in rows if r.get("blind")), "fully"),
         str(given.get("note", "")),
     )
+
+
+def _found(estimate: Estimate) -> Measure:
+    return lambda _: estimate
 
 
 def _matching(named: Sequence[str], labels: Iterable[str]) -> list[str]:

@@ -77,7 +77,7 @@ class Results:
             return self.others[other].of(label, column, where, table)
         frame = self._part(table, configuration)
         if frame.is_empty() and configuration not in self.runs.scenarios:
-            raise self._absent(f"configuration {configuration}")
+            raise self.absent(f"configuration {configuration}")
         if where is not None:
             frame = frame.filter(where)
         if column not in frame.columns:
@@ -86,7 +86,7 @@ class Results:
             raise MissingDataError(f"no repetition of {configuration} to look at")
         return frame[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
 
-    def _absent(self, what: str) -> BrokenClaimError | MissingDataError:
+    def absent(self, what: str) -> BrokenClaimError | MissingDataError:
         """Why something is not there: a first look may leave it out, else a claim asks for what cannot be."""
         if self.size == "quick":
             return MissingDataError(f"no {what} in a first look")
@@ -104,10 +104,10 @@ class Results:
         """
         what = f"samples of {metric} of {entity} in {configuration}"
         if configuration not in self.runs.scenarios:
-            raise self._absent(what)
+            raise self.absent(what)
         s = self.runs.only(configuration, [rep]).sample(metric, entity).sort("time_ns")
         if s.is_empty():
-            raise self._absent(what)
+            raise self.absent(what)
         return s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy()
 
     def events(self, configuration: str, flow: str, *kinds: str, end: str = "sender", rep: int = 0) -> pl.DataFrame:
@@ -118,7 +118,7 @@ class Results:
         here = (pl.col("configuration") == configuration) & (pl.col("rep") == rep)
         all_kinds = self.runs.events(flow).filter(here)
         if all_kinds.is_empty():
-            raise self._absent(f"events of {flow} in {configuration}")
+            raise self.absent(f"events of {flow} in {configuration}")
         mine = all_kinds.filter((pl.col("end") == end) & (pl.col("kind").is_in(list(kinds)) if kinds else True))
         return mine.with_columns(t=pl.col("time_ns") / 1e9)
 
@@ -129,7 +129,7 @@ class Results:
         """
         rows = self.runs.flows().filter((pl.col("configuration") == configuration) & (pl.col("name") == flow))
         if rows.is_empty():
-            raise self._absent(f"flow {flow} in {configuration}")
+            raise self.absent(f"flow {flow} in {configuration}")
         return float(rows[column][0])
 
     @property
