@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +15,10 @@ from crosswind.reproduce import Results, catalogue
 from crosswind.reproduce.claims import (
     Band,
     BrokenClaimError,
+    Claim,
     Criterion,
     MissingDataError,
+    Part,
     above,
     at_most,
     below,
@@ -208,9 +211,33 @@ def test_every_part_of_every_book_is_measured_by_some_experiment() -> None:
     assert checked > 100
 
 
-def test_a_configuration_that_a_first_look_leaves_out_is_no_broken_claim() -> None:
-    table = pl.DataFrame({"configuration": ["a"], "rep": [0], "x": [1.0]})
+ASKED: dict[str, Callable[[Results], Any]] = {
+    "of": lambda r: r.of("b", "x"),
+    "series: label": lambda r: r.series("b", "cwnd_bytes", "one"),
+    "series: nothing recorded": lambda r: r.series("a", "srtt_ns", "one"),
+    "events: label": lambda r: r.events("b", "one"),
+    "events: nothing recorded": lambda r: r.events("a", "two"),
+    "flow: label": lambda r: r.flow("b", "one", "elapsed_ns"),
+    "flow: name": lambda r: r.flow("a", "three", "elapsed_ns"),
+}
+
+
+@pytest.mark.parametrize("asked", ASKED.values(), ids=ASKED)
+def test_only_a_first_look_may_leave_out_what_a_claim_asks_for(asked: Callable[[Results], Any]) -> None:
+    both: dict[str, Any] = {"configuration": ["a", "a"], "rep": [0, 0], "flow": [0, 1], "name": ["one", "two"]}
+    here = {"configuration": ["a"], "rep": [0], "time_ns": [1]}
+    tables = {
+        "flow": pl.DataFrame(both | {"elapsed_ns": [5, 6]}),
+        "sample": pl.DataFrame(here | {"metric": ["cwnd_bytes"], "entity": ["one"], "value": [2.0]}),
+        "event": pl.DataFrame(here | {"flow": [0], "end": ["sender"], "kind": ["send"]}),
+    }
+    scenario: Any = None
     for size, error in (("quick", MissingDataError), ("full", BrokenClaimError)):
-        results = Results(Runs({}, {}, {"size": size}), {"repetition": table})
-        with pytest.raises(error, match="b"):
-            results.of("b", "x")
+        table = pl.DataFrame({"configuration": ["a"], "rep": [0], "x": [1.0]})
+        results = Results(Runs(tables, {"a": scenario}, {"size": size}), {"repetition": table})
+        assert results.series("a", "cwnd_bytes", "one")[1].tolist() == [2.0]
+        assert results.events("a", "one", "send").height == 1 and results.flow("a", "two", "elapsed_ns") == 6.0
+        with pytest.raises(error, match=r"no (configuration|samples|events|flow)"):
+            asked(results)
+        verdict = Claim("S1", "", "", [Part("x", asked, Band(0, 1))]).check(results).verdict
+        assert verdict == ("unclear" if size == "quick" else "error")

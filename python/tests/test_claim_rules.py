@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from crosswind.reproduce.claims import Band, Criterion, Printed, Seeds, above, at_least, below, near, rules
+from crosswind.reproduce.claims import Band, Criterion, Printed, Seeds, above, at_least, at_most, below, near, rules
 from crosswind.reproduce.claims.measures import over_seeds
 from crosswind.stats import NOTHING, Estimate, exact
 
@@ -56,6 +56,16 @@ def test_the_wider_of_both_bands_and_never_their_sum() -> None:
     assert one_sided.high == pytest.approx(0.33, abs=0.005) and one_sided.low == -math.inf
     raised = rules.median(Printed(0.9971, (0.0046,), 20, band=at_least(0.997))).accept
     assert raised.low == pytest.approx(0.9944, abs=0.0002) and raised.high == math.inf
+
+
+def test_of_two_bands_with_different_centres_one_is_taken_and_not_what_both_cover() -> None:
+    claims, narrow, wide = Band(-2, 2), Band(-3, 0.5), Band(-1, 5)
+    assert claims.wider(narrow) == claims and claims.wider(wide) == wide
+    assert claims.wider(Band(-1, 3)) == Band(-1, 3), "of two that are as wide it is the rule's"
+    assert claims.wider(below(0.0)) == at_most(2.0), "one end: the one that lies farther out"
+    assert at_most(0.0).wider(at_least(1.0)) == at_least(1.0), "opposite ends do not add up to everything"
+    own = rules.median(Printed(-2.29, (2.56, 2.35), 20, band=near(0.0, 2.3))).accept
+    assert own == near(0.0, 2.3)
 
 
 def test_s0_a_value_without_the_stated_sign_is_consistent() -> None:

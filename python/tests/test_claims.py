@@ -14,6 +14,8 @@ from crosswind.reproduce.claims import (
     Claim,
     MissingDataError,
     Part,
+    Printed,
+    Seeds,
     above,
     at_most,
     below,
@@ -23,6 +25,7 @@ from crosswind.reproduce.claims import (
     near,
     needed,
     overall,
+    rules,
     tally,
     within,
 )
@@ -182,6 +185,15 @@ def test_values_are_shown_in_their_unit() -> None:
     assert Part("x", lambda _: exact(0), Band()).show_band() == "reported"
     assert Part("x", lambda _: exact(0), Band(), "", "%").show_change(0.5) == "50.0 %"
     assert share.show(math.nan) == "nothing"
+
+
+def test_of_one_printed_run_our_own_scatter_is_shown() -> None:
+    rule = rules.one_run(Printed(10.0, band=near(10.0, 5.0)))
+    found = Seeds(11.0, 10.5, 11.5, 10, sd=0.75)
+    row = Claim("X1", "s", "p", [Part("x", lambda _: found, unit="s", rule=rule)]).check(NO_RESULTS).row("a/b", 0)
+    assert row["parts"][0]["accept"] == "8.2 s to 11.8 s (S11, s = 0.8 s)" and row["parts"][0]["sd"] == 0.75
+    plain = Claim("X2", "s", "p", [Part("x", lambda _: found, near(10.0, 5.0))]).check(NO_RESULTS).row("a/b", 0)
+    assert "s =" not in plain["accept"]
 
 
 def test_claims_stand_in_the_order_of_their_numbers() -> None:

@@ -150,6 +150,7 @@ def test_reproduce_prints_and_writes_every_claim(engine: Engine, tmp_path: Path,
     out = capsys.readouterr().out
     for claim in ("J55", "J56", "J57", "J58", "J59", "J60", "J61", "J62"):
         assert claim in out
+    assert "first look, no verdicts: 8 claims" in out.replace("\n", " ")
     page = (tmp_path / "w2/report.html").read_text()
     assert page.count('<figure id="fig-') == 5 and "J62" in page
     assert {"claim.parquet", "claims.json", "repetition.parquet", "manifest.json"} <= {
@@ -269,6 +270,7 @@ def test_reproduce_all_writes_the_page(
     main(["reproduce", "all", "--quick"])
     text = (tmp_path / "docs/reproduction/jarvinen-2006.md").read_text()
     assert "# jarvinen-2006" in text and "| J46 |" in text
+    assert "of 0 judged claims pass" in text and "| not yet (first look)" in text
     assert "| reading |" not in text
     assert "(jarvinen-2006.md)" in (tmp_path / "docs/reproduction/index.md").read_text()
     main(["reproduce", "all", "--quick", "--variants"])

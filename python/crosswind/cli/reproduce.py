@@ -43,6 +43,8 @@ if TYPE_CHECKING:
 
 EPILOG = "Example: crosswind reproduce jarvinen-2006/w2-e0 --out out/w2   (all experiments: crosswind reproduce all)"
 PAGES = Path("docs/reproduction")
+#: What is said beside verdicts of a scaled-down run.
+FIRST_LOOK = "first look"
 NameArgument = Annotated[
     str,
     typer.Argument(
@@ -189,10 +191,10 @@ def _several(chosen: list[Experiment], out: Path, plan: Plan, quiet: bool) -> Ma
         done = campaign(chosen, lambda e: out / e.id, plan, command=command_line(), progress=bar)
     rows = [row for one in done for row in one.rows]
     if not quiet:
-        _print_summary(done)
+        _print_summary(done, plan.size)
         _print_tallies(chosen, done)
         pace = _pace(sum(one.packets for one in done), time.monotonic() - began)
-        console().print(Text(f"{_counts(rows)}; {pace}", style="bold"))
+        console().print(Text(f"{_counts(rows, plan.size)}; {pace}", style="bold"))
     readings = {str(one.rows[0]["experiment"]): one.readings for one in done if one.rows}
     return Made(rows, readings, sum(one.runs_before for one in done))
 
@@ -208,7 +210,7 @@ def _print_tallies(chosen: list[Experiment], done: list[Finished]) -> None:
             print_table(replace(counted, title=f"{source}: {counted.title[0].lower()}{counted.title[1:]}"))
 
 
-def _print_summary(done: list[Finished]) -> None:
+def _print_summary(done: list[Finished], size: str) -> None:
     """One line per experiment, then every claim that did not come out."""
     from crosswind.reproduce.readings import beside, passed_failed_unclear
 
@@ -216,8 +218,9 @@ def _print_summary(done: list[Finished]) -> None:
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False)
     verdicts = columns(row for one in done for row in one.rows)
     others = list(dict.fromkeys(r.name for one in done for r in beside(one.readings)))
-    for column in ("experiment", *verdicts, "apart", *others, "report"):
-        table.add_column(column, justify="left" if column in ("experiment", "report") else "right")
+    first = f"experiment ({FIRST_LOOK})" if size == "quick" else "experiment"
+    for column in (first, *verdicts, "apart", *others, "report"):
+        table.add_column(column, justify="left" if column in (first, "report") else "right")
     for one in done:
         n = tally(one.rows)
         theirs = {r.name: passed_failed_unclear(r.evidence()) for r in beside(one.readings)}
@@ -238,8 +241,8 @@ def _print_summary(done: list[Finished]) -> None:
                         screen.print(Text(f"    {part['text']}", style="dim"))
 
 
-def _counts(rows: list[dict[str, Any]]) -> str:
-    return tally(rows).text()
+def _counts(rows: list[dict[str, Any]], size: str) -> str:
+    return (f"{FIRST_LOOK}, no verdicts: " if size == "quick" else "") + tally(rows).text()
 
 
 def _of_reading(r: Reading, claim: str) -> tuple[Text, Text]:
@@ -257,7 +260,9 @@ def _print(experiment: Experiment, outcome: Outcome) -> None:
     screen.print(Text(f"{outcome.name}: {experiment.title}", style="bold"))
     table = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_lines=False)
     others = beside(outcome.readings)
-    heads = [("claim", 1), ("statement", 5), ("published", 4), ("measured", 6), ("verdict", 2)]
+    size = outcome.results.size
+    verdict = f"verdict ({FIRST_LOOK})" if size == "quick" else "verdict"
+    heads = [("claim", 1), ("statement", 5), ("published", 4), ("measured", 6), (verdict, 2)]
     for head, ratio in heads + [c for r in others for c in ((f"measured, {r.name}", 6), (f"verdict, {r.name}", 2))]:
         table.add_column(head, ratio=ratio, overflow="fold", no_wrap=head == "claim")
     for checked in outcome.checked:
@@ -288,7 +293,7 @@ def _print(experiment: Experiment, outcome: Outcome) -> None:
         screen.print(Text(f"warning: {warning}", style="yellow"))
     screen.print(
         Text(
-            f"{_counts(outcome.rows)}; {manifest['runs']} runs, {_pace(manifest['packets'], manifest['wall_s'])}; "
-            f"report: {outcome.folder / 'report.html'}"
+            f"{_counts(outcome.rows, size)}; {manifest['runs']} runs, "
+            f"{_pace(manifest['packets'], manifest['wall_s'])}; report: {outcome.folder / 'report.html'}"
         )
     )

@@ -9,7 +9,7 @@ our own scatter, or for a part that was not measured then, nothing is decided.
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -36,33 +36,56 @@ class Column:
     open: int = 0
 
 
-def first_score(study: str, claims: Sequence[Claim], folder: Path | None = None) -> Column | None:
-    """The values of the first score, by both bands; None for a study that has none.
+def package(study: str) -> Path:
+    """Where the experiments of a study are."""
+    return Path(__file__).parent.parent / "experiments" / study.replace("-", "_")
+
+
+def values_then(study: str, folder: Path | None = None) -> list[dict[str, str]]:
+    """What the first score printed, a row for each part; nothing for a study that has none.
 
     `folder`: where the study's data files are.
     """
-    package = Path(__file__).parent.parent / "experiments" / study.replace("-", "_")
-    file = (folder or package / "data") / FILE
+    file = (folder or package(study) / "data") / FILE
     if not file.is_file():
-        return None
+        return []
     with file.open(encoding="utf-8", newline="") as f:
-        rows = list(csv.DictReader(f))
+        return list(csv.DictReader(f))
+
+
+def first_score(study: str, claims: Sequence[Claim], folder: Path | None = None) -> Column | None:
+    """The values of the first score, by both bands; None for a study that has none. `folder`: as in `values_then`."""
+    rows = values_then(study, folder)
+    if not rows:
+        return None
     counted: dict[str, list[Claim]] = {}
     for c in claims:
         if c.kind == "evidence" and c.withheld == "no" and not c.needs:
             counted.setdefault(c.id, []).append(c)
-    printed = {(r["claim"], r["part"]): r for r in rows}
     before: Verdicts = {}
     for r in rows:
         if r["claim"] in counted and r["verdict"] in RANKS:
             before[r["claim"]] = min(before.get(r["claim"], r["verdict"]), r["verdict"], key=RANKS.index)
-    now: Verdicts = {}
-    for id in before:
-        verdicts = [_judged(p, printed.get((id, p.label))) for c in counted[id] for p in c.parts if c.counts(p)]
-        if "fail" in verdicts or None not in verdicts:
-            now[id] = overall([v for v in verdicts if v is not None])  # type: ignore[misc]
+    now = {id: v for id in before if (v := by_values(counted[id], rows))}
     title = f"values of the first score ({WHEN})"
     return Column(title, before, now, len(before) - len(now))
+
+
+def by_values(claims: Sequence[Claim], then: Sequence[Row]) -> str | None:
+    """The verdict of one claim (the parts of it that each experiment measures) by the bands of now on printed values.
+
+    None where the values alone do not decide.
+    """
+    printed = {(r["claim"], r["part"]): r for r in then}
+    verdicts = [_judged(p, printed.get((c.id, p.label))) for c in claims for p in c.parts if c.counts(p)]
+    if "fail" in verdicts or None not in verdicts:
+        return overall([v for v in verdicts if v is not None])  # type: ignore[misc]
+    return None
+
+
+def value_then(part: Part, printed: Row) -> float:
+    """A printed value as the part measures it: shares as fractions."""
+    return float(printed["value"]) / (100 if part.unit == "%" else 1)
 
 
 def _judged(part: Part, printed: Row | None) -> str | None:
@@ -70,7 +93,7 @@ def _judged(part: Part, printed: Row | None) -> str | None:
     c = part.criterion
     if printed is None or printed["value"] in ("", "nothing") or c.covers is not None or c.ours is not None:
         return None
-    value = float(printed["value"]) / (100 if part.unit == "%" else 1)
+    value = value_then(part, printed)
     return c.judge(Estimate(value, value, value, max(int(printed["n"] or 1), c.least_n)))
 
 
@@ -83,12 +106,48 @@ def of_now(rows: Sequence[Row]) -> Column:
     return Column("readings and engine of now", before, now)
 
 
-def former(readings: Iterable[Sequence[Reading]]) -> Column | None:
-    """The former readings with the engine of now, where they were run; an experiment without one did not change."""
-    chosen = [next((r for r in one if r.name == FORMER), one[0]) for one in readings if one]
-    if not any(r.name == FORMER for r in chosen):
+def former(readings: Mapping[str, Sequence[Reading]], have: Collection[str] = ()) -> Column | None:
+    """The former readings with the engine of now, where they were run; an experiment without one did not change.
+
+    `readings`: experiment -> its readings, the main one first. `have`: experiments that have a former reading; those of
+    which it was not run are named.
+    """
+    run = {name: r for name, one in readings.items() for r in one if r.name == FORMER and r.verdicts}
+    if not run:
         return None
-    return Column("former readings, engine of now", worst(chosen, "earlier"), worst(chosen, "verdicts"))
+    chosen = {name: run.get(name, one[0]) for name, one in readings.items() if one}
+    missing = [name for name in have if name not in run]
+    title = "former readings, engine of now" + (f" (not run: {', '.join(missing)})" if missing else "")
+    return Column(title, worst(chosen.values(), "earlier"), worst(chosen.values(), "verdicts"))
+
+
+@dataclass(frozen=True)
+class Share:
+    """How many of the claims that were judged pass; `open` counts those that the values do not decide."""
+
+    passed: int
+    judged: int
+    open: int = 0
+
+    def text(self) -> str:
+        share = f"{100 * self.passed / self.judged:.0f} %" if self.judged else "-"
+        return share + (f" of {self.judged}, {self.open} not decided" if self.open else f" of {self.judged}")
+
+
+def cells(then: Column | None, between: Column | None) -> dict[str, Share]:
+    """The cells that stand beside the published result (d): a, the engine as it was, and c, by the bands of now.
+
+    c is taken from the former readings with the engine of now where these were run: they decide every claim.
+    """
+    was, by_bands = then or between, between or then
+    if was is None or by_bands is None:
+        return {}
+    return {"a": _share(was.before), "c": _share(by_bands.now, by_bands.open)}
+
+
+def _share(verdicts: Verdicts, undecided: int = 0) -> Share:
+    judged = [v for v in verdicts.values() if v != "error"]
+    return Share(judged.count("pass"), len(judged), undecided)
 
 
 def quadrants(then: Column | None, between: Column | None, now: Column) -> Table | None:
@@ -96,12 +155,13 @@ def quadrants(then: Column | None, between: Column | None, now: Column) -> Table
     columns = [c for c in (then, between, now) if c is not None]
     if len(columns) < 2:
         return None
-    old, new = columns[0], columns[-1]
+    old, new, bands = columns[0], columns[-1], between or columns[0]
     rows = [
         [name, *(_shown(getattr(c, key), c.open if key == "now" else 0) for c in columns)]
         for name, key in (("bands of before", "before"), ("bands of now", "now"))
     ]
-    said = [f"By bands (down the first column): {_moved(old.before, old.now)}."]
+    column = ("first", "second")[columns.index(bands)]
+    said = [f"By bands (down the {column} column): {_moved(bands.before, bands.now)}."]
     said += [f"By models (along the first row): {_moved(old.before, new.before)}."]
     added = sorted(set(new.now) - set(old.before))
     said += [f"New: {', '.join(in_order(added))}."] if added else []

@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind.figures import Picture
-from crosswind.reproduce.claims import BrokenClaimError, Claim, MissingDataError, needed
+from crosswind.reproduce.claims import BrokenClaimError, Claim, MissingDataError
 from crosswind.reproduce.claims.book import Book
 from crosswind.results import Runs
 from crosswind.scenario import Scenario
@@ -77,9 +77,7 @@ class Results:
             return self.others[other].of(label, column, where, table)
         frame = self._part(table, configuration)
         if frame.is_empty() and configuration not in self.runs.scenarios:
-            if self.runs.manifest.get("size") == "quick":  # which may leave configurations out
-                raise MissingDataError(f"{configuration} is not part of a first look")
-            raise BrokenClaimError(f"no configuration {configuration}")
+            raise self.absent(f"configuration {configuration}")
         if where is not None:
             frame = frame.filter(where)
         if column not in frame.columns:
@@ -88,30 +86,51 @@ class Results:
             raise MissingDataError(f"no repetition of {configuration} to look at")
         return frame[column].cast(pl.Float64).fill_null(np.nan).to_numpy()
 
+    def absent(self, what: str) -> BrokenClaimError | MissingDataError:
+        """Why something is not there: a first look may leave it out, else a claim asks for what cannot be."""
+        if self.size == "quick":
+            return MissingDataError(f"no {what} in a first look")
+        return BrokenClaimError(f"no {what}")
+
     def mean(self, configuration: str, column: str) -> float:
         """The mean of a column over the repetitions."""
         return float(np.nanmean(self.of(configuration, column)))
 
     def series(self, configuration: str, metric: str, entity: str, rep: int = 0) -> tuple[Vector, Vector]:
-        """Times in seconds and values of a time series of one repetition. Raises MissingDataError without samples."""
+        """Times in seconds and values of a time series of one repetition.
+
+        Raises BrokenClaimError without samples, MissingDataError in a first look, InputError for a name that no metric,
+        flow or link has.
+        """
+        what = f"samples of {metric} of {entity} in {configuration}"
+        if configuration not in self.runs.scenarios:
+            raise self.absent(what)
         s = self.runs.only(configuration, [rep]).sample(metric, entity).sort("time_ns")
-        needed(s, f"no samples of {metric} of {entity} in {configuration}")
+        if s.is_empty():
+            raise self.absent(what)
         return s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy()
 
     def events(self, configuration: str, flow: str, *kinds: str, end: str = "sender", rep: int = 0) -> pl.DataFrame:
         """The events of a flow at one end in one repetition, in order of time, which is `t` in seconds; or some kinds.
 
-        Raises MissingDataError when nothing of the flow was recorded there.
+        Raises BrokenClaimError when nothing of the flow was recorded there, MissingDataError in a first look.
         """
         here = (pl.col("configuration") == configuration) & (pl.col("rep") == rep)
-        all_kinds = needed(self.runs.events(flow).filter(here), f"no events of {flow} in {configuration}")
+        all_kinds = self.runs.events(flow).filter(here)
+        if all_kinds.is_empty():
+            raise self.absent(f"events of {flow} in {configuration}")
         mine = all_kinds.filter((pl.col("end") == end) & (pl.col("kind").is_in(list(kinds)) if kinds else True))
         return mine.with_columns(t=pl.col("time_ns") / 1e9)
 
     def flow(self, configuration: str, flow: str, column: str) -> float:
-        """A value of the flow table, of the first repetition. Raises MissingDataError when there is no such flow."""
+        """A value of the flow table, of the first repetition.
+
+        Raises BrokenClaimError when there is no such flow, MissingDataError in a first look.
+        """
         rows = self.runs.flows().filter((pl.col("configuration") == configuration) & (pl.col("name") == flow))
-        return float(needed(rows, f"no flow {flow} in {configuration}")[column][0])
+        if rows.is_empty():
+            raise self.absent(f"flow {flow} in {configuration}")
+        return float(rows[column][0])
 
     @property
     def size(self) -> str:

@@ -16,6 +16,8 @@ from crosswind.reproduce.catalogue import of_study
 from crosswind.reproduce.readings import MAIN, MAIN_TITLE, Reading
 
 Rows = list[dict[str, Any]]
+#: Verdicts that a first look cannot give.
+JUDGED = ("pass", "consistent", "unclear", "fail")
 #: What is kept of a manifest: how the claims were made.
 KEPT = (
     *("experiment", "variant", "code_version", "created", "seed", "reps", "size", "wall_s", "warnings", "packets"),
@@ -89,13 +91,16 @@ def gather(folders: Sequence[Path]) -> Gathered:
     for (name, variant), (rows, m) in sorted(found.items(), key=lambda item: (item[0][0], item[0][1] != MAIN)):
         out.versions.add(str(m["code_version"]))
         out.seconds[name] = out.seconds.get(name, 0.0) + float(m["wall_s"])
+        quick = m.get("size") == "quick"
         if variant == MAIN:
-            out.rows += rows
+            out.rows += [_not_yet(r) for r in rows] if quick else rows
             if m.get("size") != "full" or any("repetitions instead of" in w for w in m["warnings"]):
                 out.first_looks.append(name)
         elif name not in out.readings:
             continue  # of what is compared there is no main reading
-        out.readings.setdefault(name, []).append(_reading(rows, m))
+        own = _reading(rows, m)
+        own = replace(own, verdicts={}, earlier={}) if quick else own
+        out.readings.setdefault(name, []).append(own)
     if not out.rows:
         places = ", ".join(map(str, folders))
         raise InputError(places, found="no claims", expected="results of `crosswind reproduce` at or below it")
@@ -106,13 +111,24 @@ def gather(folders: Sequence[Path]) -> Gathered:
     return out
 
 
+def _not_yet(row: dict[str, Any]) -> dict[str, Any]:
+    """The row of a first look: what was measured is shown, and judged when it has been run at full size."""
+    looked = {**row, "first_look": "yes"}
+    if row["verdict"] not in JUDGED:
+        return looked
+    parts = [{**p, "verdict": "not yet"} for p in row["parts"]]
+    return {**looked, "verdict": "not yet", "earlier": "not yet", "agreement": "", "parts": parts}
+
+
 def _explain(row: dict[str, Any]) -> None:
-    """A cause that was found after the runs counts: it belongs to the claim, not to its measurement."""
+    """A cause that was found after the runs counts, and so does what is known of blindness: both are the claim's."""
     name = str(row["experiment"])
     experiment = of_study(name).get(name)
     claim = next((c for c in experiment.claims if c.id == row["claim"]), None) if experiment else None
     if claim and claim.because:
         row["cause"], row["because"] = claim.cause, claim.because
+    if claim and claim.blind:
+        row["blind"] = claim.blind
 
 
 def _read(file: Path) -> Any:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -84,7 +84,7 @@ def tallies(readings: Sequence[Sequence[Reading]], grades: Mapping[str, str]) ->
     return Table("Verdicts by reading", ["reading", "all", *letters], rows, note)
 
 
-def worst(readings: Sequence[Reading], of: str) -> dict[str, str]:
+def worst(readings: Iterable[Reading], of: str) -> dict[str, str]:
     """Claim -> the worst of its verdicts; withheld ones and what is counted apart left out."""
     found: dict[str, str] = {}
     for r in readings:

@@ -44,6 +44,7 @@ def reproduction_report(
             sparks={r["claim"]: [spark(p) for p in r["parts"]] for r in rows},
             meaning=MEANING,
             counts=counts,
+            first_look=runs.manifest.get("size") == "quick",
             verdicts=VERDICTS,
             readings=comparison(readings),
             beside=beside(readings),

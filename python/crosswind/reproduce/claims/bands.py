@@ -60,17 +60,20 @@ class Band:
             return e.low < self.high and e.high > self.low
         return e.low <= self.high and e.high >= self.low
 
-    def wider(self, other: Band) -> Band:
-        """At each end the one that lies farther out, never the sum of both.
+    def wider(self, rule: Band) -> Band:
+        """The wider of a claim's band and its rule's: never their sum, nor what only both together cover.
 
-        An open end stays open only while neither end moves beyond it: strict bands are for signs.
+        One that holds the other is the wider. Else it is the one of the larger width, the rule's when they are equal.
+        A band with one end says nothing of the other end: there the end counts that lies farther out.
         """
-        low, high = min(self.low, other.low), max(self.high, other.high)
+        low, high = min(self.low, rule.low), max(self.high, rule.high)
         if (low, high) == (self.low, self.high):
             return self
-        if (low, high) == (other.low, other.high):
-            return other
-        return Band(low, high)
+        if (low, high) == (rule.low, rule.high):
+            return rule
+        if math.isinf(self.width) != math.isinf(rule.width):
+            return Band(low, high)
+        return self if self.width > rule.width else rule
 
     def show(self, show: Callable[[float], str]) -> str:
         """In words; `show` writes one value."""

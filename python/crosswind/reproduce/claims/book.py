@@ -132,7 +132,7 @@ class Book:
 
     def numbers(self, id: str, labels: Sequence[str] | None = None) -> dict[str, float]:
         """The printed numbers of a claim by label: marks in a figure."""
-        rows = {label: _keys(row) for label, row in self.entries[id].get("parts", {}).items() if "*" not in label}
+        rows = {label: keys_of(row) for label, row in self.entries[id].get("parts", {}).items() if "*" not in label}
         wanted = rows if labels is None else {k: rows[k] for k in labels}
         return {k: float(r["print"]) for k, r in wanted.items() if isinstance(r.get("print"), int | float)}
 
@@ -167,7 +167,7 @@ def load(files: Sequence[Path]) -> Book:
         for id, entry in whole.items():
             if id in entries:
                 raise InputError(file.name, id, f"a second time (first in {places[id]})", "each claim once")
-            _check_entry(f"{file.name}: {id}", entry)
+            check_entry(f"{file.name}: {id}", entry)
             entries[id], places[id] = defaults | entry, file.name
     return Book(entries, places)
 
@@ -186,7 +186,8 @@ def _one_of(where: str, row: Mapping[str, Any], key: str, valid: Sequence[str]) 
         raise InputError(where, key, f"`{row[key]}`", expected, did_you_mean(str(row[key]), valid))
 
 
-def _check_entry(where: str, entry: Any) -> None:
+def check_entry(where: str, entry: Any) -> None:
+    """Raises InputError for a claim with unknown keys or values, or without what it needs."""
     if not isinstance(entry, dict):
         raise InputError(where, found=f"`{entry}`", expected="a table of a claim")
     _known(where, entry, OF_CLAIM)
@@ -198,12 +199,12 @@ def _check_entry(where: str, entry: Any) -> None:
         raise InputError(where, found="only one of `cause` and `because`", expected="both: the kind and the sentence")
     for label, row in entry.get("parts", {}).items():
         at = f"{where}.parts.{label}"
-        _known(at, _keys(row), OF_PART)
+        _known(at, keys_of(row), OF_PART)
         for key, kinds in (("kind", KINDS), ("set", SETS), ("rule", (*RULES, "none"))):
-            _one_of(at, _keys(row), key, kinds)
+            _one_of(at, keys_of(row), key, kinds)
 
 
-def _keys(row: Any) -> Row:
+def keys_of(row: Any) -> Row:
     """A row with all its keys: `14.25` is its print, `[14.25, 3.1]` print and IQR, a text what was printed in words."""
     if isinstance(row, dict):
         return row
@@ -217,8 +218,8 @@ def _row(rows: Mapping[str, Any], label: str) -> Row:
     found: Row = {}
     for pattern, row in rows.items():
         if "*" in pattern and fnmatchcase(label, pattern):
-            found |= _keys(row)
-    return found | _keys(rows.get(label, {}))
+            found |= keys_of(row)
+    return found | keys_of(rows.get(label, {}))
 
 
 @dataclass(frozen=True)

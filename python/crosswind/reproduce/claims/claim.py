@@ -31,7 +31,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, SupportsFloat, TypeVar, get_args
 
 from crosswind.reproduce.claims.bands import Band
-from crosswind.reproduce.claims.rules import Criterion, Verdict
+from crosswind.reproduce.claims.rules import Criterion, Seeds, Verdict
 from crosswind.stats import NOTHING, Estimate, exact
 
 if TYPE_CHECKING:
@@ -103,12 +103,13 @@ class Part:
         return f"+{text}" if self.unit == "%" and value > 0 and self.published[:1] in ("+", "-") else text
 
     def show_band(self, e: Estimate | None = None) -> str:
-        """What is accepted, in words; of some rules only with the estimate that is judged."""
+        """What is accepted, in words; of some rules only with the estimate that is judged, and with its scatter s."""
         c = self.criterion
         if self.set == "digest":
             return f"{c.accept.show(self.show)}, before the corrections only"
         text = (c.band(e) if e is not None and e.n else c.accept).show(self.show)
-        return f"{text} ({c.rule})" if c.rule else text
+        scatter = f", s = {self.show(e.sd)}" if c.rule == "S11" and isinstance(e, Seeds) else ""
+        return f"{text} ({c.rule}{scatter})" if c.rule else text
 
 
 @dataclass(frozen=True)
@@ -295,6 +296,7 @@ def _numbers(m: MeasuredPart) -> dict[str, Any]:
         "low": _finite(e.low),
         "high": _finite(e.high),
         "n": e.n,
+        "sd": _finite(e.sd) if isinstance(e, Seeds) else None,
         "rule": m.part.criterion.rule,
         "kind": m.part.kind or "",
         "set": m.part.set,
