@@ -8,7 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from crosswind.experiments.jarvinen_2006 import mechanisms, parts, readings, stream, testbed, w3_e0
+from crosswind.experiments.jarvinen_2006 import mechanisms, readings, stream, testbed, w3_e0
 from crosswind.experiments.jarvinen_2006.aftermath import Connection, Row
 from crosswind.reproduce import MissingDataError, Results, Runs
 from crosswind.reproduce.claims import BrokenClaimError
@@ -89,11 +89,11 @@ def _results(size: str) -> Results:
 # Each helper that filters: what it finds, and the same question about a configuration, a flow or a metric of none.
 LOOKS: dict[str, tuple[Callable[[Results], Any], Any, list[Callable[[Results], Any]]]] = {
     "a value of a flow": (
-        lambda r: parts.of_flow(r, "a", "drops_packets", "one"),
+        lambda r: r.flow("a", "one", "drops_packets"),
         2.0,
         [
-            lambda r: parts.of_flow(r, "b", "drops_packets", "one"),
-            lambda r: parts.of_flow(r, "a", "drops_packets", "two"),
+            lambda r: r.flow("b", "one", "drops_packets"),
+            lambda r: r.flow("a", "two", "drops_packets"),
         ],
     ),
     "events of a small scenario": (
@@ -128,4 +128,4 @@ def test_what_no_run_has_is_a_broken_claim_at_full_size_and_missing_in_a_first_l
 def test_an_unknown_column_of_a_flow_is_a_broken_claim_at_any_size() -> None:
     for size in ("full", "quick"):
         with pytest.raises(BrokenClaimError, match="drops"):
-            parts.of_flow(_results(size), "a", "drops", "one")
+            _results(size).flow("a", "one", "drops")

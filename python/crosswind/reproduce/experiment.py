@@ -125,11 +125,13 @@ class Results:
     def flow(self, configuration: str, flow: str, column: str) -> float:
         """A value of the flow table, of the first repetition.
 
-        Raises BrokenClaimError when there is no such flow, MissingDataError in a first look.
+        Raises BrokenClaimError when there is no such column or flow; MissingDataError for what a first look lacks.
         """
         rows = self.runs.flows().filter((pl.col("configuration") == configuration) & (pl.col("name") == flow))
         if rows.is_empty():
             raise self.absent(f"flow {flow} in {configuration}")
+        if column not in rows.columns:
+            raise BrokenClaimError(f"no column `{column}`")
         return float(rows[column][0])
 
     @property

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.jarvinen_2006 import parts, readings, study, testbed
+from crosswind.experiments.jarvinen_2006 import readings, study, testbed
 from crosswind.reproduce import Measure, Results, Runs, Scenario, measured
 from crosswind.stats import Estimate
 
@@ -104,7 +104,7 @@ def tables(runs: Runs) -> dict[str, pl.DataFrame]:
 
 
 def _flow(r: Results, label: str, column: str, flow: str = "audio") -> float:
-    return parts.of_flow(r, label, column, flow)
+    return r.flow(label, flow, column)
 
 
 @measured
@@ -114,7 +114,8 @@ def _loss(r: Results, label: str) -> Estimate:
 
 def _delays(r: Results, label: str) -> tuple[Any, Any, Any]:
     h = r.table("stream_hist").filter((pl.col("configuration") == label) & (pl.col("metric") == "delay_ns"))
-    parts.there(r, h, f"delays in {label}")
+    if h.is_empty():
+        raise r.absent(f"delays in {label}")
     return h["low"].to_numpy() / 1e6, h["high"].to_numpy() / 1e6, h["count"].to_numpy()
 
 

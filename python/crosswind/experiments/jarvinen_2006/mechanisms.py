@@ -15,7 +15,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import stats
-from crosswind.experiments.jarvinen_2006 import parts, readings, red_law, study, testbed
+from crosswind.experiments.jarvinen_2006 import readings, red_law, study, testbed
 from crosswind.reproduce import MissingDataError, Results, Scenario, measured, needed
 from crosswind.stats import Estimate
 
@@ -167,7 +167,8 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 def events(r: Results, label: str, *kinds: str, flow: str = FLOW) -> pl.DataFrame:
     """The events of one flow of a small scenario: data segments and what concerns them, seen at their own end."""
     e = r.runs.events(flow=flow).filter(pl.col("configuration") == label)
-    parts.there(r, e, f"events of scenario `{label}`")
+    if e.is_empty():
+        raise r.absent(f"events of scenario `{label}`")
     if kinds:
         e = e.filter(pl.col("kind").is_in(list(kinds)))
     segment = pl.col("kind").is_in(["send", "retransmit", "receive", "drop", "lost", "mark"])
@@ -180,7 +181,7 @@ def events(r: Results, label: str, *kinds: str, flow: str = FLOW) -> pl.DataFram
 @measured
 def column(r: Results, label: str, name: str, flow: str = FLOW) -> float:
     """One value of the flow table."""
-    return parts.of_flow(r, label, name, flow)
+    return r.flow(label, flow, name)
 
 
 def _times(e: pl.DataFrame) -> npt.NDArray[np.float64]:

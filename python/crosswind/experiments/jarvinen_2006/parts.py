@@ -4,29 +4,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from crosswind import stats
-from crosswind.reproduce import Measure, Measures, MissingDataError, Results, measured, measures
-from crosswind.reproduce.claims import BrokenClaimError
+from crosswind.reproduce import Measure, Measures, Results, measured, measures
 from crosswind.reproduce.claims.measures import Statistic
 from crosswind.stats import Estimate
-
-
-def there(r: Results, found: pl.DataFrame, what: str) -> pl.DataFrame:
-    """The rows that were found: a first look may leave them out, at full size a claim asks for what is not there."""
-    if found.is_empty():
-        raise (MissingDataError if r.size == "quick" else BrokenClaimError)(f"no {what}")
-    return found
-
-
-def of_flow(r: Results, label: str, column: str, flow: str) -> float:
-    """One value of the flow table, of the first repetition."""
-    rows = r.runs.flows().filter((pl.col("configuration") == label) & (pl.col("name") == flow))
-    there(r, rows, f"flow {flow} in {label}")
-    if column not in rows.columns:
-        raise BrokenClaimError(f"no column `{column}`")
-    return float(rows[column][0])
 
 
 @measured

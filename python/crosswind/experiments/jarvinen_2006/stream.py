@@ -8,7 +8,7 @@ import numpy.typing as npt
 import polars as pl
 
 from crosswind import figures, stats
-from crosswind.experiments.jarvinen_2006 import boxes, parts, quality
+from crosswind.experiments.jarvinen_2006 import boxes, quality
 from crosswind.experiments.jarvinen_2006.quality import buckets, quantile_ms
 from crosswind.experiments.jarvinen_2006.testbed import STREAM_PACKET_BYTES, STREAM_PACKETS
 from crosswind.reproduce import Measure, Picture, Results, measured, measures, needed
@@ -21,7 +21,9 @@ def of_metric(r: Results, names: Sequence[str], metric: str) -> pl.DataFrame:
     """The histograms of one metric in some configurations."""
     h = r.table("stream_hist")
     h = h.filter(pl.col("configuration").is_in(list(names)) & (pl.col("metric") == metric))
-    return parts.there(r, h, f"histogram of {metric} in {', '.join(names)}")
+    if h.is_empty():
+        raise r.absent(f"histogram of {metric} in {', '.join(names)}")
+    return h
 
 
 def pooled(r: Results, configuration: str, metric: str, q: float) -> float:

@@ -39,9 +39,10 @@ def configurations(**variant: Any) -> dict[str, Scenario]:
 
 
 def _objects(r: Results, configuration: str) -> pl.DataFrame:
-    return parts.there(
-        r, r.table("objects").filter(pl.col("configuration") == configuration), f"page in {configuration}"
-    )
+    found = r.table("objects").filter(pl.col("configuration") == configuration)
+    if found.is_empty():
+        raise r.absent(f"page in {configuration}")
+    return found
 
 
 def by_object(r: Results, configuration: str, column: str) -> npt.NDArray[np.float64]:
