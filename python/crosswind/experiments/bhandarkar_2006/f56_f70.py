@@ -104,9 +104,9 @@ def use(kind: str, share: float, protocol: str) -> Quantity:
 
 @measured
 def triggers(r: Results, kind: str, share: float, protocol: str) -> npt.NDArray[np.float64]:
-    """Fast recoveries per packet sent, from the first packet on, run by run."""
+    """Fast recoveries per packet sent, from the first packet on, run by run. Raises as `Results.of` does."""
     label = f"{kind} {share} {protocol}"
-    needed(label in r.runs.scenarios, f"{label} is not part of a first look")
+    r.of(label, "rep")
     totals = r.runs.only(label).flows().group_by("rep").agg(pl.col("fast_recoveries", "sent_packets").sum()).sort("rep")
     return (totals["fast_recoveries"] / totals["sent_packets"]).to_numpy()
 

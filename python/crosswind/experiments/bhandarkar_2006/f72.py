@@ -15,6 +15,7 @@ meanwhile; it does not restore windows as RFC 4653 does. 120 s of which 20 s are
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from crosswind import figures
@@ -95,8 +96,8 @@ def line(r: Results, protocol: str, name: str, column: str) -> float:
 
 
 def jain(protocol: str, group: str) -> Quantity:
-    """Jain's index of the long flows of a group."""
-    return measures.jain_of(protocol, f"{group.lower()}-")
+    """Jain's index of the long flows of a group, the mean over the runs."""
+    return measures.jain_of(protocol, f"{group.lower()}-").then(np.mean)
 
 
 @measured

@@ -181,9 +181,6 @@ def pictures(r: Results) -> list[Picture]:
     known = {
         p: {f"{x['rtt'].lower()} {x['n']}": float(x["jain"]) for x in rows if x["protocol"] == p} for p in PROTOCOLS
     }
-    b89 = study.BOOK.numbers("B89")
-    for label, mbps in {"with UDP": b89["least with UDP"], "without": b89["least without"]}.items():
-        f35[f"published, {label}"] = (np.array([0.0, 1800.0]), np.full(2, mbps))
     return [
         figures.bars("t9", "Jain's index by class and number of flows (table IX).", t9, "Jain's index", known),
         figures.over_time("f35", "LTCP beside UDP (figure 35).", f35, "Mbit/s"),
