@@ -11,10 +11,11 @@ fill the link; beside UDP all behave alike; LTCP with the variable decrease move
 
 What may differ here: figure 30 begins in congestion avoidance at 100 segments, for its windows grow from small ones
 and ordinary slow start would have filled the path in two seconds; all others have the slow start of TCP (decision
-0028). K_R is 2.4 at 120 ms (O18). Beside UDP hosts take up to a packet's time over each packet (`overhead_` of N6).
-`--quick` divides rates, buffers, thresholds, W_T and BIC's steps by ten and the
-times of figures 31 and 34 by five; what counts time has no smaller copy and runs at full size, shorter. In figure 31
-a flow has converged when it has had 80 % of its share for 5 s.
+0029). One seed: it is three billion packets, and only the losses of figure 32 and the hosts of figure 34 are random.
+K_R is 2.4 at 120 ms (O18). Beside UDP hosts take up to a packet's time over each packet (`overhead_` of N6). `--quick`
+divides rates, buffers, thresholds, W_T and BIC's steps by ten and the times of figures 31 and 34 by five; what counts
+time has no smaller copy and runs at full size, shorter. In figure 31 a flow has converged when it has had 80 % of its
+share for 5 s.
 """
 
 from itertools import pairwise

@@ -7,11 +7,11 @@ point O16).
 
 What the source printed: tables III and XII; the others are withheld here.
 
-What may differ here: one seed, as a run of all cells is five billion packets. Deviations of shares (B79) are those of
-flows that still converge from where slow start left them. `--quick` takes a tenth of the rates, of the buffers and of
-W_T, and 100 s (tables V and XIV: 48 s): LTCP's windows then lie in the same layers and its cycles take a tenth of the
-time; HTCP and BIC have no such scale, and an overflow costs a tenth of the window as many packets, so eight flows and
-more share less equally.
+What may differ here: one seed, as a run of all cells is five billion packets; only the starts, within 5 s, are random.
+Deviations of shares (B79) are those of flows that still converge from where slow start left them. `--quick` takes a
+tenth of the rates, of the buffers and of W_T, and 100 s (tables V and XIV: 48 s): LTCP's windows then lie in the same
+layers and its cycles take a tenth of the time; HTCP and BIC have no such scale, and an overflow costs a tenth of the
+window as many packets, so eight flows and more share less equally.
 """
 
 from typing import Any

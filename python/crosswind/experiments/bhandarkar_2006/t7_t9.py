@@ -12,7 +12,8 @@ K_R as in the other experiments, a processing time of up to one packet per packe
 a full queue of the host tells its sender at once (`tcp_enter_cwr`: the window falls, nothing is lost; `host_queue`),
 and hosts remember the slow-start threshold of transfers that have ended. Beside UDP, which fills the queue too, it
 drops. The delay is constant, as the source says; with that kernel's clock of 10 ms (variant `clock-10-ms`) netem
-would let packets go in bursts. Transfers are one after the other with pauses. `--quick` divides rate, queue, W_T and
+would let packets go in bursts. Transfers are one after the other with pauses. One seed: it is ten billion packets, and
+the fifty transfers of table VIII are the source's own repetitions. `--quick` divides rate, queue, W_T and
 time by ten (sizes by a hundred), with 10 transfers: the cycles of TCP and LTCP have that scale, but not the first slow
 start, whose 2.4 s at 150 ms count tenfold in transfers.
 """

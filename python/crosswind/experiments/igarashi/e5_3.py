@@ -4,7 +4,7 @@ The source says of the large buffer that it has more than 200 packets (5.2). Eac
 IC5.18, IC5.19, IC5.25) is measured here once more; 2000 packets are those of E5.1, E5.4, E5.14 and E5.17, and judged
 there. From 920 packets on, 0.06 BDP, a flow of 1.06 BDP cannot overflow it.
 
-What may differ here: two seeds, for these values are reported and not judged.
+What may differ here: two seeds of 1.4 billion packets each, for these values are reported and not judged.
 """
 
 from typing import Any

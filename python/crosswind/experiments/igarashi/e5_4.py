@@ -5,7 +5,8 @@ effect of the router buffer.
 
 What may differ here: the emulator is the bottleneck, and nothing is lost in it; the router's port in front of it, with
 the small and with the large buffer, is as fast as the host. CUBIC heeds its socket buffer, or its window would grow
-for ever without a loss. Nothing is random but the chunks of the receiver: three seeds.
+for ever without a loss. Nothing is random but the chunks of the receiver:
+three seeds, of 0.24 billion packets each.
 """
 
 from crosswind.experiments.igarashi import paths, rates
