@@ -196,3 +196,20 @@ def test_rules_for_round_trips_of_ldp_are_readings_beside_the_main_one() -> None
             for label in changed:
                 ldp = [f["tcp"] for f in other[label].validate()["flow"].values() if f["tcp"]["preset"] in presets]
                 assert ldp and {tcp["rtt_sampling"] for tcp in ldp} == {reading}
+
+
+@pytest.mark.engine
+def test_a_packet_that_is_25_ms_late_moves_srtt_099_of_ldp_only_where_it_is_a_sample() -> None:
+    def world(samples: str) -> Scenario:
+        # One sample of 25 ms more are 0.25 ms of srtt_0.99, which is answered for certain; no other round trip differs.
+        gentle = {"min_delay": "100 us", "max_delay": "150 us", "certain_delay": "200 us"}
+        own = {"initial_window_segments": 16, "initial_ssthresh": "16000 B", "early": {"gentle": gentle}}
+        flow = nets.bulk("LDP", **own, **nets.timed("LDP", samples))
+        flow["workload"] = {"type": "bulk", "size": "300000 B"}
+        line = nets.reordering(10_000, 48, nets.droptail(1000), 0.0) | {"packets": [41], "late_deviation": "0 ms"}
+        return nets.dumbbell(samples, line, nets.wire(10_000, 1), {"one": flow}, duration_s=5, warm_up_s=1)
+
+    flows = cw.run({x: world(x) for x in ("per-ack", "in-order")}).flows()
+    answers = dict(flows.select("configuration", "early_reductions").iter_rows())
+    assert set(flows["retransmitted_packets"]) == {0}
+    assert answers["per-ack"] > 0 and answers["in-order"] == 0
