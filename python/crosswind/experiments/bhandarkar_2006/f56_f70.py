@@ -11,7 +11,8 @@ all others collapse to about SACK; LDP between.
 What may differ here: `LTCP-DCR` is the window-threshold detector with growth during the wait: what the window has
 grown by is kept when the hole is filled. The source's chapter V.C has the draft that became RFC 4653, which restores
 the window that was there before each wait (variant `rfc-4653`): where one wait follows the other, that window cannot
-grow. A window of duplicates is the threshold in the recovery after a wait as well. Which LTCP chapter V.A has is open
+grow. A window of duplicates is the threshold in the recovery after a wait as well. Which round trips of TCP-LDP are
+valid under reordering is not stated (variants `in-order`, `per-window`). Which LTCP chapter V.A has is open
 (O7; variant `variable-decrease`). Flows start within 50 ms of each other in ordinary slow start (decision 0029).
 Durations are ours. Fifty flows have busy hosts (`overhead_` of N6). `--quick` is 40 s of one flow at full size with
 two shares, and 24 s of five flows in place of fifty at 100 Mbit/s (the same windows).
@@ -48,9 +49,16 @@ FOUR = {"f69": ("LTCP", "BIC", "HTCP", "FAST", "Scalable", "LTCP-DCR", "LDP"), "
 
 
 def configurations(
-    size: str = "full", ltcp: str = "LTCP", ltcp_dcr: str = "LTCP-DCR", first: str = "none", stagger_s: float = 0.05
+    size: str = "full",
+    ltcp: str = "LTCP",
+    ltcp_dcr: str = "LTCP-DCR",
+    first: str = "none",
+    stagger_s: float = 0.05,
+    ldp_samples: str = "per-ack",
 ) -> dict[str, Scenario]:
     """`one <share> <protocol>`, `many ..` and `f58 <share>`; `ltcp` and `ltcp_dcr` say what those two are.
+
+    `ldp_samples` is TCP-LDP's rule of valid round trips.
 
     Flows start within `stagger_s`; `first="fits"` gives them a first slow-start threshold.
     """
@@ -64,7 +72,7 @@ def configurations(
         access = nets.wire(10 * rate, 1) if count == 1 else nets.host(10 * rate, 1, rate)
         for p in protocols:
             own = {"LTCP": ltcp, "LTCP-DCR": ltcp_dcr}.get(p, p)
-            more: dict[str, Any] = {"fast": {"alpha": rate / 10}} if p == "FAST" else {}
+            more = {"fast": {"alpha": rate / 10}} if p == "FAST" else nets.timed(p, ldp_samples)
             flow = {"one": _flow(own, count, buffer / count, first, stagger_s, **more)}
             shares = SHARES[kind] if full else FEW_SHARES[kind]
             for share in shares:
@@ -104,9 +112,9 @@ def use(kind: str, share: float, protocol: str) -> Quantity:
 
 @measured
 def triggers(r: Results, kind: str, share: float, protocol: str) -> npt.NDArray[np.float64]:
-    """Fast recoveries per packet sent, from the first packet on, run by run."""
+    """Fast recoveries per packet sent, from the first packet on, run by run. Raises as `Results.of` does."""
     label = f"{kind} {share} {protocol}"
-    needed(label in r.runs.scenarios, f"{label} is not part of a first look")
+    r.of(label, "rep")
     totals = r.runs.only(label).flows().group_by("rep").agg(pl.col("fast_recoveries", "sent_packets").sum()).sort("rep")
     return (totals["fast_recoveries"] / totals["sent_packets"]).to_numpy()
 

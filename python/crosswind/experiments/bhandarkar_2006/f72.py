@@ -15,6 +15,7 @@ meanwhile; it does not restore windows as RFC 4653 does. 120 s of which 20 s are
 
 from typing import Any
 
+import numpy as np
 import polars as pl
 
 from crosswind import figures
@@ -39,7 +40,7 @@ def buffer_packets(rate: float, line_ms: float = LINE_ms) -> int:
     return round(7500 * rate / 1000) if line_ms == LINE_ms else nets.bdp(rate, 2 * (4 * line_ms + 2))
 
 
-def world(name: str, protocol: str, size: str, line_ms: float, first: str) -> Scenario:
+def world(name: str, protocol: str, size: str, line_ms: float, first: str, ldp_samples: str) -> Scenario:
     """Clouds of as many hosts as a group has flows, two for each router and group."""
     full = size == "full"
     rate, long, web, seconds = (1000.0, 20, 100, 120) if full else (100.0, 2, 10, 30)
@@ -49,7 +50,7 @@ def world(name: str, protocol: str, size: str, line_ms: float, first: str) -> Sc
         line = nets.reordering(rate, line_ms, nets.droptail(buffer), 0.01 if k == 3 else 0.0)
         line["reverse"] = {"queue": nets.droptail(buffer), "share": 0.01 if k == 2 else 0.0}
         links[f"line{k}"] = {"from": f"r{k}", "to": f"r{k + 1}", **line}
-    own: dict[str, Any] = {}
+    own: dict[str, Any] = nets.timed(protocol, ldp_samples)
     if first == "fits":
         own["initial_ssthresh"] = f"{int(1.4 * buffer / long) * nets.PAYLOAD} B"
     if protocol == "FAST":
@@ -70,9 +71,11 @@ def world(name: str, protocol: str, size: str, line_ms: float, first: str) -> Sc
     return nets.world(name, links, flows, f"{seconds} s", sample)
 
 
-def configurations(size: str = "full", line_ms: float = LINE_ms, first: str = "none") -> dict[str, Scenario]:
-    """One per protocol."""
-    return {p: world(p, p, size, line_ms, first) for p in PROTOCOLS}
+def configurations(
+    size: str = "full", line_ms: float = LINE_ms, first: str = "none", ldp_samples: str = "per-ack"
+) -> dict[str, Scenario]:
+    """One per protocol; `ldp_samples` is TCP-LDP's rule of valid round trips."""
+    return {p: world(p, p, size, line_ms, first, ldp_samples) for p in PROTOCOLS}
 
 
 def tables(runs: Runs) -> Tables:
@@ -95,8 +98,8 @@ def line(r: Results, protocol: str, name: str, column: str) -> float:
 
 
 def jain(protocol: str, group: str) -> Quantity:
-    """Jain's index of the long flows of a group."""
-    return measures.jain_of(protocol, f"{group.lower()}-")
+    """Jain's index of the long flows of a group, the mean over the runs."""
+    return measures.jain_of(protocol, f"{group.lower()}-").then(np.mean)
 
 
 @measured

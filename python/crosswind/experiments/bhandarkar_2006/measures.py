@@ -21,7 +21,8 @@ import polars as pl
 
 from crosswind import stats
 from crosswind.experiments.bhandarkar_2006.nets import PACKET
-from crosswind.reproduce import Measure, Results, Runs, Tables, measured, needed
+from crosswind.reproduce import Measure, Results, Runs, Tables, measured
+from crosswind.reproduce.claims import BrokenClaimError
 from crosswind.reproduce.claims.measures import value
 from crosswind.stats import Estimate
 
@@ -138,22 +139,34 @@ def ratio(r: Results, over: tuple[str, str], under: tuple[str, str]) -> Estimate
 @measured
 def used(r: Results, label: str, *groups: str) -> float:
     """Payload of some groups of flows over the rate of the bottleneck, as the source counts (0.9615 at the most)."""
-    needed(label in r.runs.scenarios, f"{label} is not part of a first look")
+    carried = sum(r.mean(label, f"{g}_sum_bps") for g in groups)
     links = r.runs.links().filter((pl.col("configuration") == label) & (pl.col("link") == "bottleneck"))
-    return sum(r.mean(label, f"{g}_sum_bps") for g in groups) / float(links["rate_bps"][0])
+    return carried / float(links["rate_bps"][0])
+
+
+def _flows_of(r: Results, label: str, kind: str) -> pl.DataFrame:
+    """The flows whose names begin so. Raises as `Results.of` does, and BrokenClaimError where there are none."""
+    r.of(label, "rep", table="flow_window")
+    named = (pl.col("configuration") == label) & pl.col("entity").str.starts_with(kind)
+    return of_a_run(r.table("flow_window").filter(named), f"flow {kind} in {label}")
+
+
+def of_a_run(found: pl.DataFrame, what: str) -> pl.DataFrame:
+    """What every run has, at any size. Raises BrokenClaimError where it is empty: a claim asks for something else."""
+    if found.is_empty():
+        raise BrokenClaimError(f"no {what}")
+    return found
 
 
 @measured
 def rate_of(r: Results, label: str, kind: str) -> npt.NDArray[np.float64]:
     """Mean rate of the flows whose names begin so, in each repetition."""
-    own = (pl.col("configuration") == label) & pl.col("entity").str.starts_with(kind)
-    rates = r.table("flow_window").filter(own).group_by("rep").agg(pl.col("rate_bps").mean()).sort("rep")
+    rates = _flows_of(r, label, kind).group_by("rep").agg(pl.col("rate_bps").mean()).sort("rep")
     return rates["rate_bps"].to_numpy()
 
 
 @measured
-def jain_of(r: Results, label: str, kind: str = "") -> float:
-    """Jain's index of the flows whose names begin so, the mean over the runs."""
-    own = (pl.col("configuration") == label) & pl.col("entity").str.starts_with(kind)
-    runs = r.table("flow_window").filter(own).partition_by("rep")
-    return sum(float(stats.jain(run["rate_bps"].to_numpy())) for run in runs) / len(runs)
+def jain_of(r: Results, label: str, kind: str = "") -> npt.NDArray[np.float64]:
+    """Jain's index of the flows whose names begin so, run by run."""
+    runs = _flows_of(r, label, kind).sort("rep", maintain_order=True).partition_by("rep", maintain_order=True)
+    return np.array([stats.jain(run["rate_bps"].to_numpy()) for run in runs])

@@ -52,6 +52,11 @@ def tcp(protocol: str, **changes: Any) -> dict[str, Any]:
     return {**PROTOCOLS[protocol], **changes}
 
 
+def timed(protocol: str, samples: str) -> dict[str, Any]:
+    """Which segments time TCP-LDP's round trips, where that is another rule than the preset's `per-ack`."""
+    return {"rtt_sampling": samples} if protocol.startswith("LDP") and samples != "per-ack" else {}
+
+
 def waiting(scenario: Scenario, rto_min: str) -> Scenario:
     """The same with another least wait for a timeout in all TCP flows."""
     flows = scenario.data["flow"]

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from crosswind.experiments.bhandarkar_2006 import nets
+from crosswind.experiments.bhandarkar_2006.measures import of_a_run
 from crosswind.reproduce import Results, needed
 
 #: Samples in a cycle.
@@ -78,12 +79,12 @@ class SawTooth:
 
 
 def of(r: Results, label: str) -> SawTooth:
-    """The totals of a run. Raises MissingDataError where it was not made."""
-    needed(label in r.runs.scenarios, f"{label} is not part of a first look")
+    """The totals of a run. Raises as `Results.of` does where it was not made."""
+    r.of(label, "rep")
     runs = r.runs.only(label, [0])
 
     def total(metric: str, entity: str) -> tuple[Numbers, Numbers]:
-        found = runs.sample(metric, entity).sort("time_ns")
+        found = of_a_run(runs.sample(metric, entity), f"{metric} of {entity} in {label}").sort("time_ns")
         return found["time_ns"].to_numpy() / 1e9, found["value"].to_numpy()
 
     t, payload = total("size_bytes", "one")

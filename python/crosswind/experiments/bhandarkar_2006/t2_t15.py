@@ -7,12 +7,12 @@ smaller buffer these are runs of table II.
 
 What the source printed: the tables (`data/t2.csv`); BIC's packets were 1050 bytes long there.
 
-What may differ here: K_R is 2.40 at 120 ms, inferred from these tables (O18), so claims 55 and 71 to 77 show
-consistency. TCP loses one packet in a cycle of 127 s at 100 Mbit/s and of 51 minutes at 2.4 Gbit/s: its goodput is the
-mean of 2000 s over the phases of a cycle after the first loss, its loss that of three whole cycles or more
-(`saw_tooth`). At 2.4 Gbit/s access lines have twice that, so that the queue stands in front of the bottleneck as at
-the other rates. `--quick` runs 100 Mbit/s alone, TCP for three whole cycles, the others for 150 s (forty cycles and
-more); the claims about other rates stay unclear.
+What may differ here: one seed, for nothing is random. K_R is 2.40 at 120 ms, inferred from these tables (O18), so
+claims 55 and 71 to 77 show consistency. TCP loses one packet in a cycle of 127 s at 100 Mbit/s and of 51 minutes at
+2.4 Gbit/s: its goodput is the mean of 2000 s over the phases of a cycle after the first loss, its loss that of three
+whole cycles or more (`saw_tooth`). At 2.4 Gbit/s access lines have twice that, so that the queue stands in front of
+the bottleneck as at the other rates. `--quick` runs 100 Mbit/s alone, TCP for three whole cycles, the others for 150 s
+(forty cycles and more); the claims about other rates stay unclear.
 """
 
 from collections.abc import Callable

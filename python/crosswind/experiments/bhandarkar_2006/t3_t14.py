@@ -7,24 +7,26 @@ point O16).
 
 What the source printed: tables III and XII; the others are withheld here.
 
-What may differ here: one seed, as a run of all cells is five billion packets. Deviations of shares (B79) are those of
-flows that still converge from where slow start left them. `--quick` takes a tenth of the rates, of the buffers and of
-W_T, and 100 s (tables V and XIV: 48 s): LTCP's windows then lie in the same layers and its cycles take a tenth of the
-time; HTCP and BIC have no such scale, and an overflow costs a tenth of the window as many packets, so eight flows and
-more share less equally.
+What may differ here: one seed, as a run of all cells is five billion packets; only the starts, within 5 s, are random.
+Deviations of shares (B79) are those of flows that still converge from where slow start left them. `--quick` takes a
+tenth of the rates, of the buffers and of W_T, and 100 s (tables V and XIV: 48 s): LTCP's windows then lie in the same
+layers and its cycles take a tenth of the time; HTCP and BIC have no such scale, and an overflow costs a tenth of the
+window as many packets, so eight flows and more share less equally.
 """
 
 from typing import Any
 
+from crosswind import figures
 from crosswind.experiments.bhandarkar_2006 import measures, nets, study
 from crosswind.experiments.bhandarkar_2006.measures import used
 from crosswind.experiments.bhandarkar_2006.t2_t15 import third
-from crosswind.reproduce import Measure, Quantity, Scenario
+from crosswind.reproduce import Measure, Picture, Quantity, Results, Scenario
 from crosswind.reproduce.claims.quantities import mean
 
 COUNTS = (2, 4, 6, 8, 10)
 RATES = (100, 500, 1000)
 RATIOS = (2, 3, 4)
+TABLES = {"III": "LTCP", "XII": "LTCP variable"}
 OPPONENTS = ("LTCP", "LTCP variable", "HTCP", "BIC")
 
 
@@ -49,7 +51,7 @@ def configurations(size: str = "full", **_: Any) -> dict[str, Scenario]:
 
     out: dict[str, Scenario] = {}
     start = {"uniform": ["0 s", "5 s"]}
-    for p in ("LTCP", "LTCP variable"):
+    for p in TABLES.values():
         for n in COUNTS:
             rate, buffer = 1000 * scale, round(5000 * scale)
             flow = {"one": nets.bulk(p, n, start, **ltcp)}
@@ -94,6 +96,22 @@ def _all_unfair(*protocols: str) -> dict[str, Measure]:
 
 def _spread(n: int) -> Quantity:
     return measures.ratio((f"t3 {n} LTCP variable", "one_sd_bps"), (f"t3 {n} LTCP", "one_sd_bps"))
+
+
+def pictures(r: Results) -> list[Picture]:
+    """Tables III and XII."""
+    scale = 1.0 if r.size == "full" else 0.1
+    out = []
+    rows = study.rows("t3_t12.csv")
+    for name, column, per, what in (
+        ("jain", "one_jain", 1.0, "Jain's index"),
+        ("sd_mbps", "one_sd_bps", 1e6 * scale, "deviation of the rates (Mbit/s)"),
+    ):
+        bars = {p: {f"{n}": r.mean(f"t3 {n} {p}", column) / per for n in COUNTS} for p in TABLES.values()}
+        known = {p: {x["n"]: float(x[name]) for x in rows if x["table"] == table} for table, p in TABLES.items()}
+        text = f"{what} of n LTCP flows, fixed and variable decrease (tables III and XII)."
+        out.append(figures.bars(f"t3-{name.partition('_')[0]}", text, bars, what, known, xlabel="flows"))
+    return out
 
 
 CLAIMS = {

@@ -4,8 +4,8 @@ The hosts of `t7-t9`; one flow for 900 s, four times.
 
 What the source printed: the table.
 
-What may differ here: as in `t7-t9`; where the first slow start ends decides the ratios. `--quick` divides rate, queue,
-W_T and time by ten and runs twice.
+What may differ here: as in `t7-t9`; four repetitions are those of the source. Where the first slow start ends decides
+the ratios. `--quick` divides rate, queue, W_T and time by ten and runs twice.
 """
 
 from typing import Any

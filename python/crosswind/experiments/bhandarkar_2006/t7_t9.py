@@ -12,7 +12,8 @@ K_R as in the other experiments, a processing time of up to one packet per packe
 a full queue of the host tells its sender at once (`tcp_enter_cwr`: the window falls, nothing is lost; `host_queue`),
 and hosts remember the slow-start threshold of transfers that have ended. Beside UDP, which fills the queue too, it
 drops. The delay is constant, as the source says; with that kernel's clock of 10 ms (variant `clock-10-ms`) netem
-would let packets go in bursts. Transfers are one after the other with pauses. `--quick` divides rate, queue, W_T and
+would let packets go in bursts. Transfers are one after the other with pauses. One seed: it is ten billion packets, and
+the fifty transfers of table VIII are the source's own repetitions. `--quick` divides rate, queue, W_T and
 time by ten (sizes by a hundred), with 10 transfers: the cycles of TCP and LTCP have that scale, but not the first slow
 start, whose 2.4 s at 150 ms count tenfold in transfers.
 """
@@ -181,9 +182,6 @@ def pictures(r: Results) -> list[Picture]:
     known = {
         p: {f"{x['rtt'].lower()} {x['n']}": float(x["jain"]) for x in rows if x["protocol"] == p} for p in PROTOCOLS
     }
-    b89 = study.BOOK.numbers("B89")
-    for label, mbps in {"with UDP": b89["least with UDP"], "without": b89["least without"]}.items():
-        f35[f"published, {label}"] = (np.array([0.0, 1800.0]), np.full(2, mbps))
     return [
         figures.bars("t9", "Jain's index by class and number of flows (table IX).", t9, "Jain's index", known),
         figures.over_time("f35", "LTCP beside UDP (figure 35).", f35, "Mbit/s"),

@@ -23,13 +23,24 @@ def against(name: str, caption: str, panels: Mapping[str, Mapping[str, Any]], xl
 
 
 def stacks(
-    name: str, caption: str, parts: Mapping[str, Mapping[str, float]], ylabel: str, totals: Mapping[str, float] = {}
+    name: str,
+    caption: str,
+    parts: Mapping[str, Mapping[str, float]],
+    ylabel: str,
+    *,
+    totals: Mapping[str, float] = {},
+    printed: Mapping[str, Mapping[str, float]] = {},
 ) -> Picture:
-    """One bar for each case, divided by cause: case -> cause -> value; `totals`: published heights of whole bars."""
+    """One bar for each case, divided by cause: case -> cause -> value.
+
+    `totals`: published heights of whole bars; `printed`: published parts, each marked at the height where it ends.
+    """
     causes = dict.fromkeys(c for part in parts.values() for c in part)
     series = {cause: {case: part.get(cause, 0.0) for case, part in parts.items()} for cause in causes}
-    printed = {next(iter(series)): totals} if totals else {}
-    return bars(name, caption, series, ylabel, printed, arranged="stacked")
+    marks = {next(iter(series)): totals} if totals else {}
+    for n, cause in enumerate(causes if printed else (), start=1):
+        marks[cause] = {case: sum(part.get(c, 0.0) for c in list(causes)[:n]) for case, part in printed.items()}
+    return bars(name, caption, series, ylabel, marks, arranged="stacked")
 
 
 @styled

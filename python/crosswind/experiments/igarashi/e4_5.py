@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from crosswind import figures
 from crosswind.experiments.igarashi import e4_1, pairs, paths, rates, study
 from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, measures
 from crosswind.reproduce.claims.quantities import runs, total
@@ -70,12 +71,15 @@ def back_s(r: Results, configuration: str, flows: tuple[str, ...] = ("f",)) -> A
 
 
 def pictures(r: Results) -> list[Picture]:
-    """Figures 4.8 and 4.9."""
+    """Figures 4.8 and 4.9, table 4.7."""
+    known = {p: study.BOOK.number("IC4.11", f"beside {p}") for p in e4_1.PROTOCOLS}
+    lost = {"UDP": {p: float(np.median(udp_loss(p)(r))) for p in e4_1.PROTOCOLS}}
     lines = {p: (p, "f") for p in e4_1.PROTOCOLS}
     two = {"one flow": ("SABUL", "f"), "first of two": ("two SABUL", "f"), "second of two": ("two SABUL", "g")}
     return [
         rates.over_time("f4-8", "UDP from 200 to 300 s (Figure 4.8).", r, lines),
         rates.over_time("f4-9", "One and two SABUL flows, UDP from 200 to 300 s (Figure 4.9).", r, two),
+        figures.bars("t4-7", "Loss of the UDP flow (Table 4.7).", lost, "loss rate", {"UDP": known}),
     ]
 
 

@@ -4,15 +4,15 @@ The source printed figures that are lost (5.3, 5.4, 5.5 and 5.7: socket buffers 
 over 300 s): below the BDP every flow has what its buffer allows; above it, with the small router buffer, all but
 CUBIC are harmed; the large one mends FAST, and makes Scalable worse.
 
-What may differ here: CUBIC does not heed its socket buffer (open point O5.5), so its runs at 0.95 and 1.06 BDP are one;
-the large buffer has 2000 packets (O5.1; E5.3 has others beside). Flows at 0.95 BDP go on for 350 s: experiments with
-something beside a flow compare with them.
+What may differ here: CUBIC does not heed its socket buffer (open point O5.5), so its runs at 0.95 and 1.06 BDP are one,
+and "all but CUBIC" is not tested: its part says so and does not count. The large buffer has 2000 packets (O5.1; E5.3
+has others beside). Flows at 0.95 BDP go on for 350 s: experiments with something beside a flow compare with them.
 """
 
 from typing import Any
 
 from crosswind.experiments.igarashi import paths, rates, study
-from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured, measures
+from crosswind.reproduce import MissingDataError, Picture, Quantity, Results, Scenario, measured, measures
 
 SECONDS, ALONE_S = 300, 350
 BUFFERS = {"Small": paths.SMALL, "Large": paths.LARGE}
@@ -94,6 +94,11 @@ def pictures(r: Results) -> list[Picture]:
     ]
 
 
+def _of_cubic(_: Results) -> float:
+    """A run less itself would be no evidence: neither for "all but CUBIC" nor against it."""
+    raise MissingDataError("not tested: CUBIC does not heed its socket buffer here, so both are one run (O5.5)")
+
+
 BELOW = [(p, x) for p in LIMITED for x in (0.80, 0.95)]
 
 CLAIMS = {
@@ -103,7 +108,7 @@ CLAIMS = {
     "IC5.2": {f"{p}: 1.06 over 0.95": study.ratio(rate(p, 1.06, "Small"), rate(p, 0.95, "Small")) for p in LIMITED}
     | {"CUBIC over FAST at 0.95": study.ratio(rate("CUBIC", 1.06, "Small"), rate("FAST", 0.95, "Small"))}
     | {f"{p}: 1.06 less 0.95": study.change(rate(p, 1.06, "Small"), rate(p, 0.95, "Small")) for p in LIMITED}
-    | {"CUBIC: 1.06 less 0.95": study.change(rate("CUBIC", 1.06, "Small"), rate("CUBIC", 0.95, "Small"))},
+    | {"CUBIC: 1.06 less 0.95": _of_cubic},
     "IC5.3": {
         f"{p}: Large over Small": study.ratio(rate(p, 1.06, "Large"), rate(p, 1.06, "Small"))
         for p in ("FAST", "Scalable")

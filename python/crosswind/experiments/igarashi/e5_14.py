@@ -77,8 +77,9 @@ def short_rate(name: str, mean_kb: int, buffer: str = "Small") -> Quantity:
     return runs(label(name, mean_kb, buffer), "short_mbps")
 
 
-# What the transfers of 500 KB carry while they come.
-LOAD = runs(label("", 500), "short_load_mbps") * SECONDS / (SECONDS - FROM)
+def loaded(mean_kb: int) -> Quantity:
+    """What the transfers carry while they come, alone."""
+    return runs(label("", mean_kb), "short_load_mbps") * SECONDS / (SECONDS - FROM)
 
 
 def peak(r: Results) -> np.ndarray:
@@ -90,7 +91,9 @@ def peak(r: Results) -> np.ndarray:
 
 
 def pictures(r: Results) -> list[Picture]:
-    """Figures 5.15 to 5.17."""
+    """Figures 5.15 to 5.17, and the load of the transfers."""
+    load = {"short": {f"{m} KB": loaded(m) for m in MEANS_KB}}
+    known = {"short": {"500 KB": study.BOOK.number("IC5.17", "average")}}
     high = {f"{m} KB" if m else "alone": {p: high_rate(p, m) for p in PROTOCOLS} for m in (0, *MEANS_KB)}
     shorts = {p or "alone": {f"{m} KB": short_rate(p, m) for m in MEANS_KB} for p in ("", *PROTOCOLS)}
     buffers = {b: {p: high_rate(p, 500, b) for p in PROTOCOLS} for b in ("Small", "Large")}
@@ -101,6 +104,7 @@ def pictures(r: Results) -> list[Picture]:
         rates.over_time("f5-16", "With 500 KB (Figure 5.16).", r, {p: (label(p, 500), "f") for p in PROTOCOLS}),
         rates.bars("f5-17a", "Router buffer, high-speed flow (Figure 5.17(a)).", r, buffers),
         rates.bars("f5-17b", "Router buffer, short transfers (Figure 5.17(b)).", r, short_buffers),
+        rates.bars("load", "What the transfers carry while they come (5.4.3).", r, load, known),
     ]
 
 
@@ -119,7 +123,7 @@ CLAIMS = {
         },
     },
     "IC5.17": {
-        "average": measures.at_full_size(measures.median(LOAD)),
+        "average": measures.at_full_size(measures.median(loaded(500))),
         "largest second": measures.at_full_size(measures.median(peak)),
     },
     "IC5.18": {

@@ -7,8 +7,8 @@ come first.
 
 What may differ here: socket buffers are 0.95 BDP. Case 1: streams first, flow 30 s later; case 2: the other way
 round; averages are over 300 s from when both are there. Flows without UDP are those of E5.1, over as long a time from
-their start. Little UDP is tried on those that its source names as limited by their socket buffer. E5.17 to E5.19 of the
-source are these runs.
+their start. Little UDP is tried on those that its source names as limited by their socket buffer. The variant
+`input-stage` is that of E5.13. E5.17 to E5.19 of the source are these runs.
 """
 
 import numpy as np
@@ -38,13 +38,13 @@ def label(name: str, case: str, buffer: str = "Small") -> str:
     return f"{name} {case} {buffer}"
 
 
-def configurations(size: str = "full", large_packets: int = paths.LARGE) -> dict[str, Scenario]:
-    """Each protocol in both cases with both buffers; little UDP first; UDP alone."""
+def configurations(size: str = "full", large_packets: int = paths.LARGE, port_packets: int = 0) -> dict[str, Scenario]:
+    """Each protocol in both cases with both buffers; little UDP first; UDP alone. `port_packets` as in E5.13."""
     s = paths.SIZES_5[size]
     holds = {"Small": paths.SMALL, "Large": large_packets}
 
     def run(name: str, case: str, buffer: str) -> Scenario:
-        path = paths.INTERNATIONAL.buffered(holds[buffer])
+        path = paths.INTERNATIONAL.buffered(holds[buffer]).staged(port_packets)
         stream = paths.cbr(LITTLE.get(case, ALL_MBPS) / s.divisor, 200, s.seconds(SECONDS))
         first, later = ({"f": paths.buffered(name, path, s, 0.95)} if name else {}), dict.fromkeys(STREAMS, stream)
         if case != "case 2":
@@ -68,9 +68,9 @@ def tables(of: Runs) -> Tables:
     return {**made, "repetition": made["repetition"].join(wide, on=rates.KEYS, how="left").sort(rates.KEYS)}
 
 
-def rate(name: str, case: str, buffer: str) -> Quantity:
-    """From 30 s on: both are there, in either case."""
-    return rates.during(label(name, case, buffer), "f", TOGETHER)
+def rate(name: str, case: str, buffer: str, front: str = "") -> Quantity:
+    """From 30 s on: both are there, in either case. `front` stands before the name of the run."""
+    return rates.during(front + label(name, case, buffer), "f", TOGETHER)
 
 
 def without(name: str, case: str, buffer: str) -> Quantity:
@@ -79,9 +79,9 @@ def without(name: str, case: str, buffer: str) -> Quantity:
     return rates.during(e5_1.alone(name, buffer), "f", e5_1.part(begins, begins + SECONDS - LATER))
 
 
-def beside(name: str, case: str, buffer: str) -> Quantity:
+def beside(name: str, case: str, buffer: str, front: str = "") -> Quantity:
     """The rate over that without UDP."""
-    return rate(name, case, buffer) / without(name, case, buffer)
+    return rate(name, case, buffer, front) / without(name, case, buffer)
 
 
 def harmed(name: str, case: str, buffer: str) -> Measure:

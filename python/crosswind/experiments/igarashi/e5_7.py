@@ -7,7 +7,8 @@ ACKs to a Scalable sender come for chunks of any length from Linux, for two segm
 FreeBSD, for long chunks from XP.
 
 What may differ here: receivers are the profiles of `tcp.receiver`; CUBIC heeds its socket buffer. E5.7 of the source
-are the long runs, of 100 s, long after all have their rate; nothing is random in them but chunks: three seeds. E5.8 is
+are the long runs, of 100 s, long after all have their rate; nothing is random in them but chunks: three seeds,
+and what is judged are orders of medians without rules for ten. E5.8 is
 one more run with a Scalable sender for each receiver, of which 0.12 s are kept, event by event, when the flow has its
 full rate; it is undivided whatever the size, for the chunks are those of the source. Their mean lengths are readings
 (see `tcp.receiver`), so figure 5.10 shows what is assumed, not a result.

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from crosswind.experiments.igarashi import assured, drawing
+from crosswind.experiments.igarashi import assured, drawing, study
 from crosswind.reproduce import Picture, Results, Scenario, measures
 from crosswind.reproduce.claims.quantities import runs
 
@@ -32,8 +32,8 @@ GROWTH = (BEFORE + runs(OWN, "remarked_f9")) / BEFORE.then(lambda n: np.maximum(
 CLAIMS = {"IC6.10": {"flow 9": measures.median(GROWTH)}}
 
 
-def count_picture(r: Results, name: str, caption: str, own: str) -> Picture:
-    """Packets of each flow at the second domain: in profile, re-marked, out of profile."""
+def count_picture(r: Results, name: str, caption: str, own: str, table: str) -> Picture:
+    """Packets of each flow at the second domain: in profile, re-marked, out of profile; with the printed counts."""
     bars = {}
     for k in assured.FLOWS:
         median = {c: float(np.median(r.of(own, f"{c}_f{k}"))) for c in ("in", "out", "remarked")}
@@ -42,12 +42,20 @@ def count_picture(r: Results, name: str, caption: str, own: str) -> Picture:
             "re-marked": median["remarked"],
             "out of profile": median["out"],
         }
-    return drawing.stacks(name, caption, bars, "packets")
+    return drawing.stacks(name, caption, bars, "packets", printed=_printed(table))
+
+
+def _printed(table: str) -> dict[str, dict[str, float]]:
+    """What tables 6.6 and 6.7 print of each flow where it comes to the second domain."""
+    rows = [x for x in study.rows("t6-6_t6-7.csv") if x["table"] == table]
+    into = {"in profile": lambda x: int(x["in"]) - int(x["remarked"]), "re-marked": lambda x: int(x["remarked"])}
+    into["out of profile"] = lambda x: int(x["out"])
+    return {f"f{x['flow']}": {part: of(x) for part, of in into.items()} for x in rows}
 
 
 def pictures(r: Results) -> list[Picture]:
     """Table 6.6."""
-    return [count_picture(r, "table-6-6", "Packets at the second domain, excess-in, Case 1 (Table 6.6).", OWN)]
+    return [count_picture(r, "table-6-6", "Packets at the second domain, excess-in, Case 1 (Table 6.6).", OWN, "6.6")]
 
 
 EXPERIMENT = assured.experiment(__name__, "Re-marking by flow, excess-in")

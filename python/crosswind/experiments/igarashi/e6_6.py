@@ -51,7 +51,7 @@ CLAIMS = {
 
 def pictures(r: Results) -> list[Picture]:
     """Table 6.7."""
-    return [count_picture(r, "table-6-7", "Packets at the second domain, original, Case 1 (Table 6.7).", OWN)]
+    return [count_picture(r, "table-6-7", "Packets at the second domain, original, Case 1 (Table 6.7).", OWN, "6.7")]
 
 
 EXPERIMENT = assured.experiment(__name__, "Re-marking by flow, original marking", uses=("e6-5",))

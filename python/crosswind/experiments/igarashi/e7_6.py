@@ -110,7 +110,7 @@ def pictures(r: Results) -> list[Picture]:
     delays = {c: {f"node {k}": float(np.median(r.of(c, f"node{k}_delay_ms"))) for k in discard.HOPS} for c in CASES}
     return [
         drawing.stacks("fig-7-7", "EPLR by where packets are lost (Fig. 7.7).", parts, "EPLR (%)"),
-        drawing.stacks("table-7-3", "Drops by node and cause (Table 7.3).", causes, "packets", totals),
+        drawing.stacks("table-7-3", "Drops by node and cause (Table 7.3).", causes, "packets", totals=totals),
         figures.bars("table-7-4", "Mean queueing delay by node (Table 7.4).", delays, "delay (ms)", waits),
     ]
 

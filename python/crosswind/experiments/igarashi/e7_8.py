@@ -14,6 +14,8 @@ What may differ here: as in E7.2.
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from crosswind import figures
 from crosswind.experiments.igarashi import discard
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
@@ -60,7 +62,7 @@ CLAIMS = {
         "g0, worst of the controls": measures.median(largest(discard.eplr(c, "g0") for c in CONTROLS)),
         **{f"g0, {c.removeprefix('84 % ')} less none": discard.changed(c, "84 % none") for c in CONTROLS},
     },
-    "IC7.17": {f"worst group of all settings, {load} %": measures.median(_worst(load)) for load in (72, 48)},
+    "IC7.17": {f"worst group of all settings, {load} %": _worst(load).then(np.max) for load in (72, 48)},
 }
 
 

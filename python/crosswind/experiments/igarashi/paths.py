@@ -82,7 +82,7 @@ class Path:
     # The host's own interface is the bottleneck: its queue and the ring of its driver; a socket of datagrams.
     host_segments: int = 0
     host_datagrams: int = 0
-    # A router's port in front of the bottleneck.
+    # A stage of the router in front of the bottleneck, one for all hosts and as fast as one of them.
     port_packets: int = 0
 
     def payload_mbps(self, size: Size) -> float:
@@ -103,6 +103,10 @@ class Path:
 
     def buffered(self, packets: int) -> Path:
         return replace(self, buffer_packets=packets)
+
+    def staged(self, packets: int) -> Path:
+        """The same, with so much room in front of the buffer that can be configured; none at 0."""
+        return replace(self, port_packets=packets)
 
     def bottleneck(self, size: Size) -> dict[str, Any]:
         """The line between the routers; one that is slower than the host is where packets wait."""

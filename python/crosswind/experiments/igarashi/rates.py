@@ -28,6 +28,7 @@ from crosswind.reproduce import (
     measured,
     needed,
 )
+from crosswind.reproduce.claims import BrokenClaimError
 from crosswind.reproduce.claims.quantities import runs
 from crosswind.reproduce.claims.quantities import total as sum_of
 
@@ -140,11 +141,17 @@ def reached_s(r: Results, configuration: str, mbps: float, flow: str = "f") -> n
 
 
 def series(r: Results, configuration: str, flow: str) -> pl.DataFrame:
-    """The bins of one flow; `e5-1/HSTCP 0.95 Small` is a configuration of another experiment."""
-    other, _, configuration = configuration.rpartition("/")
+    """The bins of one flow; `e5-1/HSTCP 0.95 Small` is a configuration of another experiment.
+
+    Raises as `Results.of` does where it was not run, and BrokenClaimError where it has no such flow.
+    """
+    r.of(configuration, "rep", table="series")
+    other, _, label = configuration.rpartition("/")
     every = (r.others[other] if other else r).table("series")
-    own = every.filter((pl.col("configuration") == configuration) & (pl.col("flow") == flow))
-    return needed(own, f"no series of {flow} in {configuration}")
+    own = every.filter((pl.col("configuration") == label) & (pl.col("flow") == flow))
+    if own.is_empty():
+        raise BrokenClaimError(f"no flow {flow} in {configuration}")
+    return own
 
 
 @measured

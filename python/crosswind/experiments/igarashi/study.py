@@ -4,8 +4,10 @@ The source shows single runs and prints no intervals: an experiment here has ten
 with one value per seed.
 """
 
+import csv
 from collections.abc import Callable, Sequence
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +21,12 @@ READINGS = variants(__file__)
 STUDY = Study("igarashi", "[Igarashi 2007]", BOOK, reps=10, quick_reps=2, readings=READINGS)
 experiment = STUDY.experiment
 Column = Callable[[Results], Any]
+
+
+def rows(file: str) -> list[dict[str, str]]:
+    """The rows of a printed table, as text."""
+    with (Path(__file__).parent / "data" / file).open(encoding="utf-8", newline="") as f:
+        return list(csv.DictReader(f))
 
 
 def ratio(top: Column, bottom: Column) -> Measure:
