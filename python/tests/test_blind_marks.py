@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from crosswind.experiments.bhandarkar_2006.study import BOOK as BHANDARKAR
 from crosswind.experiments.gurtov_2004.study import BOOK as GURTOV
 from crosswind.experiments.igarashi.study import BOOK as IGARASHI
 from crosswind.experiments.jarvinen_2006.study import BOOK as JARVINEN
@@ -19,6 +20,7 @@ def claims(front: str, *numbers: int | range) -> set[str]:
 # By study: claims of which everything withheld was in view, and those of which some parts were.
 NOT_FULLY_BLIND: dict[str, tuple[Book, set[str], set[str]]] = {
     "jarvinen-2006": (JARVINEN, claims("J", range(115, 122), 124, 125), {"J128"}),
+    "bhandarkar-2006": (BHANDARKAR, claims("B", 106, 107, range(125, 130)), set()),
     "gurtov-2004": (GURTOV, claims("G", 63, 65, 66), set()),
     "riva-2003": (RIVA, claims("R", range(60, 66), 89, 90, 91, 95, 97, 99), set()),
     "igarashi": (IGARASHI, claims("IC7.", range(18, 25)) | {"IC4.19"}, set()),
