@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,6 +13,9 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 from fake_core import FakeCore
+
+# Tests that run side by side are told a width; tables are printed as into a pipe unless a test says otherwise.
+os.environ.pop("COLUMNS", None)
 
 SCENARIO = """\
 name = "pair"

@@ -50,7 +50,7 @@ def test_a_run_that_was_never_planned_is_a_defect_and_one_that_a_first_look_leav
     ask = HELPERS[helper]("unknown")
     with pytest.raises(BrokenClaimError, match="no configuration"):
         ask(_results("full"))
-    with pytest.raises(MissingDataError, match="not part of a first look"):
+    with pytest.raises(MissingDataError, match="in a first look"):
         ask(_results("quick"))
 
 

@@ -68,7 +68,7 @@ def test_bins_of_an_unknown_configuration_or_flow_are_a_defect() -> None:
             rates.series(r, f"{front}known", "g")
     with pytest.raises(BrokenClaimError, match="no results of experiment e5-1"):
         rates.series(r, "e5-1/known", "f")
-    with pytest.raises(MissingDataError, match="not part of a first look"):
+    with pytest.raises(MissingDataError, match="in a first look"):
         rates.series(_results(["known"], 1, "quick"), "unknown", "f")
 
 
