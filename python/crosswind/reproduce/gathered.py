@@ -44,7 +44,7 @@ class Gathered:
         """By what the results of a study were made, for the head of its page."""
         seconds = sum(s for name, s in self.seconds.items() if name.split("/")[0] == study)
         short = [name for name in self.first_looks if name.split("/")[0] == study]
-        missing = [name for name in of_study(f"{study}/") if name not in self.seconds]
+        missing = [name for name, e in of_study(f"{study}/").items() if e.claims and name not in self.seconds]
         by = f"`crosswind reproduce` (Crosswind {', '.join(sorted(self.versions))}; {seconds:.0f} s of runs)"
         by += f", **not at full length: {', '.join(short)}**" if short else ""
         return by + (f", **not run: {', '.join(missing)}**" if missing else "")
