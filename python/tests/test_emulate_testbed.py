@@ -317,6 +317,7 @@ pcap = "packets.pcapng"
 """
 
 
+# tcpdump captures at the hosts; it is an optional tool (tools/optional-tools.sh).
 @emulates
 @pytest.mark.skipif(shutil.which("tcpdump") is None, reason="tcpdump is not installed")
 def test_a_program_writes_from_when_its_connection_stands_and_hosts_are_captured(tmp_path: Path) -> None:

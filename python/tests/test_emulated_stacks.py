@@ -16,6 +16,7 @@ from crosswind.emulate.network import refuse_rates
 from crosswind.emulate.programs import stack_tasks
 from crosswind.errors import InputError
 
+# Stacks of other people are a build of their own (docs/how-to/stacks.md); after `make stacks` nothing here is skipped.
 built = pytest.mark.skipif(not has_hook("stack_over_udp"), reason="this build has no real stacks (make stacks)")
 FLOW: dict[str, Any] = {
     "flow": 0, "name": "q", "group": "q", "transport": "quinn", "stack": {"type": "quinn", "congestion": "cubic"},
