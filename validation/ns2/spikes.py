@@ -167,11 +167,9 @@ def _mean(results: Iterable[Result]) -> Result:
 def scenario(name: str, ours: str, case: Case, spikes: Spikes) -> Scenario:
     """The same dumb bell here, with a sender of `OURS`."""
     variant, tcp = OURS[ours]
-    one_sided = transfer(name, variant, tcp, cbr_bytes=case.stream_bytes, access_ms=case.access_ms)
     listed = {"at": [f"{a} s" for a, _ in spikes], "length": f"{spikes[0][1]} s"} if spikes else "none"
-    far = {**one_sided.data["link"]["access"], "from": "far", "to": "receiver"}
-    changes = {"link.bottleneck.spikes": listed, "link.bottleneck.to": "far", "link.far": far}
-    return one_sided.with_(changes | ({"flow.cbr.to": "far"} if case.stream_bytes else {}))
+    path = transfer(name, variant, tcp, cbr_bytes=case.stream_bytes, access_ms=case.access_ms, dumb_bell=True)
+    return path.with_({"link.bottleneck.spikes": listed})
 
 
 def in_crosswind(pairs: Iterable[tuple[str, Case]]) -> list[Result]:

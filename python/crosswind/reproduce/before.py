@@ -1,8 +1,9 @@
 """How much of a score came from bands and how much from models: old and new bands times old and new readings.
 
 The bands before the corrections stand in the claims. The values before them are in `data/first-score.csv` beside a
-study: what REPRODUCTION.md printed at commit 60ba0fc, with the engine and the readings of that day. The bands of now
-are held against these printed values alone: where a rule asks for an interval, the value decides; where it asks for
+study: what REPRODUCTION.md printed at commit 60ba0fc, with the engine and the readings of that day. Its column `part`
+has the labels of now; where the same quantity was printed under another, that one stands in `printed_as`. The bands of
+now are held against these printed values alone: where a rule asks for an interval, the value decides; where it asks for
 our own scatter, or for a part that was not measured then, nothing is decided.
 """
 

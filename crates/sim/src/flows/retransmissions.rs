@@ -30,6 +30,10 @@ impl DroppedRetransmissions {
     /// A copy of a segment arrives: forgets the retransmissions of it that left later, and says how many they were.
     pub fn settle(&mut self, p: &Packet) -> u64 {
         let (from, to) = (p.seq, p.seq + p.payload as u64);
+        // Nearly all arrivals are new data, beyond all that was ever sent again: no search for these.
+        if self.0.last().is_none_or(|d| d.seq < from) {
+            return 0;
+        }
         let first = self.0.partition_point(|d| d.seq < from);
         let (mut i, mut settled) = (first, 0);
         while let Some(d) = self.0.get(i).filter(|d| d.seq <= to) {

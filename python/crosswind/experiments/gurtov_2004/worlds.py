@@ -115,9 +115,13 @@ def transfer(
     queue: Mapping[str, Any] | None = None,
     spikes: Mapping[str, Any] | None = None,
     access_ms: float = 1.0,
+    dumb_bell: bool = False,
     reverse_limit: int = 0,
 ) -> Scenario:
-    """5 MB over 2 Mbit/s with delay spikes, alone or beside a stream of 1 Mbit/s in packets of `cbr_bytes` (E2)."""
+    """5 MB over 2 Mbit/s with delay spikes, alone or beside a stream of 1 Mbit/s in packets of `cbr_bytes` (E2).
+
+    `dumb_bell`: the receivers have an access link like that of the sender.
+    """
     link = {
         "rate": "2 Mbit/s",
         "delay": "150 ms",
@@ -140,7 +144,12 @@ def transfer(
             "workload": {"type": "cbr", "payload": f"{cbr_bytes - 28} B", "rate": "1 Mbit/s"},
         }
     out = world(name, link, flows, 2000.0, until=["tcp"])
-    return out.with_({"link.access.delay": f"{access_ms:g} ms"}) if access_ms != 1.0 else out
+    out = out.with_({"link.access.delay": f"{access_ms:g} ms"}) if access_ms != 1.0 else out
+    if not dumb_bell:
+        return out
+    far = {**out.data["link"]["access"], "from": "far", "to": "receiver"}
+    changes: dict[str, Any] = {"link.bottleneck.to": "far", "link.far": far}
+    return out.with_(changes | ({"flow.cbr.to": "far"} if cbr_bytes else {}))
 
 
 # -- E3: listed drops --------------------------------------------------------------------------------------------------
