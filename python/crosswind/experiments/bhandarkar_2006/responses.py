@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from crosswind.experiments.bhandarkar_2006 import nets, study
-from crosswind.reproduce import Picture, Results, Runs, Scenario, Tables, measured, needed
+from crosswind.reproduce import Picture, Results, Runs, Scenario, Tables, measured
 from crosswind.theory import windows as responses
 
 
@@ -43,9 +43,11 @@ def tables(runs: Runs) -> Tables:
 
 @measured
 def window(results: Results, law: str, loss: float) -> float:
-    """The measured average window. Raises MissingDataError when it was not measured."""
+    """The measured average window. Raises MissingDataError where a first look lacks it, else BrokenClaimError."""
     row = results.table("response").filter((pl.col("law") == law) & ((pl.col("loss") / loss - 1).abs() < 1e-6))
-    return float(needed(row, f"{law} was not measured at {loss}")["window"][0])
+    if row.is_empty():
+        raise results.absent(f"window of {law} at {loss}")
+    return float(row["window"][0])
 
 
 def _slope(results: Results) -> float:
