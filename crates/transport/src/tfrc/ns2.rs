@@ -5,6 +5,9 @@ use super::law::View;
 use super::params::{InitialWindow, SlowStart, TfrcParams};
 use crosswind_base::Time;
 
+/// Bytes per second that do not count: the ramp has arrived (ns-2's `SMALLFLOAT`).
+pub(super) const SMALL: f64 = 1e-7;
+
 /// How the rate was set last.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Phase {
@@ -45,7 +48,7 @@ impl Ns2 {
     /// The rate at which the next packet follows, and whether it is the ramp's.
     pub fn next_rate(&mut self, p: &TfrcParams) -> (f64, bool) {
         let rises = p.slow_start == SlowStart::Ramp && self.rounds > 2 && self.phase == Phase::SlowStart;
-        if rises && self.ramp < self.rate {
+        if rises && self.ramp + SMALL < self.rate {
             self.ramp += self.step;
             return (self.ramp, true);
         }

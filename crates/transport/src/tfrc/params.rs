@@ -45,6 +45,27 @@ choice!(
         /// ns-2's sender: slow start by steps per feedback, then increase and decrease as two cases.
         #[serde(rename = "ns-2")]
         Ns2,
+        /// ns-2's sender before October 2004: a slow start of its own, which an expiry ends. `initial_window` and
+        /// `slow_start` do not matter to it.
+        #[serde(rename = "ns-2-2003")]
+        Ns2Of2003,
+    }
+);
+
+impl RateLaw {
+    /// ns-2 does not plan the next packet anew when the rate changes, and sends when its timer expires.
+    pub fn is_ns2(self) -> bool {
+        matches!(self, RateLaw::Ns2 | RateLaw::Ns2Of2003)
+    }
+}
+
+choice!(
+    /// What a report tells of the round-trip time.
+    RttSample {
+        /// That of the path: without the time for which the receiver held the report (RFC 5348 section 4.3).
+        Path,
+        /// All of the time since the packet was sent (ns-2 before October 2004).
+        Whole,
     }
 );
 choice!(
@@ -168,6 +189,8 @@ pub struct TfrcParams {
     pub timeout_term: TimeoutTerm,
     /// Tick of the clock with which `timeout_term = "ns-2"` measures.
     pub rto_tick: Dur,
+    /// What a report tells of the round-trip time.
+    pub rtt_sample: RttSample,
     /// Weight of the old value in the mean round-trip time (`q`).
     pub rtt_memory: f64,
     /// Time between the first packets, until the first feedback.

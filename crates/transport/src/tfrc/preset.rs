@@ -14,8 +14,8 @@ pub const PRESETS: &[Preset<TfrcParams>] = &[
     Preset { name: "ns2-tfrc", title: "TFRC: ns-2 Agent/TFRC and Agent/TFRCSink", source: "ns-2.35", make: ns2 },
     Preset {
         name: "ns2-tfrc-2003",
-        title: "TFRC: ns-2 before October 2004, one packet in the first round-trip time",
-        source: "ns-2.35 (`rate_init_option_` 1)",
+        title: "TFRC: ns-2 before October 2004",
+        source: "`tcp/tfrc.cc` of ns-2 before 20 October 2004",
         make: ns2_2003,
     },
     Preset {
@@ -36,6 +36,7 @@ fn rfc5348() -> TfrcParams {
         segments_per_ack: 1,
         timeout_term: TimeoutTerm::FourRtts,
         rto_tick: Dur::from_millis(100),
+        rtt_sample: RttSample::Path,
         rtt_memory: 0.9,
         first_interval: Dur::from_secs(1),
         initial_window: InitialWindow::Rfc3390,
@@ -103,9 +104,14 @@ fn ns2() -> TfrcParams {
     }
 }
 
-/// The releases before `rate_init_option_ 2` became the default; `rate_init_` is 1.
+/// The releases before `rate_init_option_`, `slow_increase_` and `ss_changes_`; what the receiver does is that of later ones.
 fn ns2_2003() -> TfrcParams {
-    TfrcParams { initial_window: InitialWindow::OnePacket, ..ns2() }
+    TfrcParams {
+        law: RateLaw::Ns2Of2003,
+        initial_window: InitialWindow::OnePacket,
+        rtt_sample: RttSample::Whole,
+        ..ns2()
+    }
 }
 
 fn testbed() -> TfrcParams {

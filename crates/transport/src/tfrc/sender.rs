@@ -3,9 +3,10 @@
 use super::equation::{Formula, PathTimes};
 use super::law::{Rfc, View};
 use super::ns2::Ns2;
+use super::ns2_2003::Ns2Of2003;
 use super::packet::DATA_HEADERS_BYTES;
 use super::packet::{Data, Feedback, stamp};
-use super::params::{InitialWindow, MinimumRate, RateLaw, TfrcParams, TimeoutTerm};
+use super::params::{InitialWindow, MinimumRate, RateLaw, RttSample, TfrcParams, TimeoutTerm};
 use crate::rate::{self, Piece, Supply};
 use crate::tcp::io::Io;
 use crosswind_base::packet::Ext;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 enum Law {
     Rfc(Rfc),
     Ns2(Ns2),
+    Ns2Of2003(Ns2Of2003),
 }
 
 impl Law {
@@ -23,6 +25,7 @@ impl Law {
         match self {
             Law::Rfc(l) => l.rate,
             Law::Ns2(l) => l.rate,
+            Law::Ns2Of2003(l) => l.rate,
         }
     }
 }
@@ -110,6 +113,7 @@ impl Sender {
         let law = match params.law {
             RateLaw::Rfc5348 | RateLaw::Rfc3448 => Law::Rfc(Rfc::new(rate)),
             RateLaw::Ns2 => Law::Ns2(Ns2::new(rate)),
+            RateLaw::Ns2Of2003 => Law::Ns2Of2003(Ns2Of2003::new(rate)),
         };
         Sender {
             formula: Formula::new(&params),
@@ -173,7 +177,8 @@ impl Sender {
 
     fn on_feedback(&mut self, f: &Feedback, io: &mut dyn Io) {
         let now = io.now();
-        let sample = rate::since_stamp(now, f.echo).saturating_sub(f.delay);
+        let held = if self.params.rtt_sample == RttSample::Path { f.delay } else { Dur::ZERO };
+        let sample = rate::since_stamp(now, f.echo).saturating_sub(held);
         self.stats.rtt_ns.record(sample.0);
         io.note(EventKind::Rtt, sample.0, 0, 0);
         self.rtt.take(sample, &self.params);
@@ -191,13 +196,14 @@ impl Sender {
                 false
             }
             (Law::Ns2(l), _) => l.on_feedback(&view, &params),
+            (Law::Ns2Of2003(l), _) => l.on_feedback(&view, &params),
         };
         self.p = f.loss_event_rate;
         self.round = self.round.wrapping_add(1);
         self.is_urgent = false;
         self.has_feedback = true;
         self.held = [false, self.held[0]];
-        let timed_by = if params.law == RateLaw::Ns2 { rate_before } else { self.rate() };
+        let timed_by = if params.law.is_ns2() { rate_before } else { self.rate() };
         self.set_timer(timed_by, now);
         self.reschedule(sends_at_once, io);
     }
@@ -223,11 +229,12 @@ impl Sender {
         match &mut self.law {
             Law::Rfc(l) => l.on_expiry(&view, is_idle, &params),
             Law::Ns2(l) => l.on_expiry(&view, is_idle, &params),
+            Law::Ns2Of2003(l) => l.on_expiry(&view, is_idle, &params),
         }
         self.round = self.round.wrapping_add(1);
         self.is_urgent = true;
         self.set_timer(self.rate(), io.now());
-        self.reschedule(params.law == RateLaw::Ns2, io);
+        self.reschedule(params.law.is_ns2(), io);
     }
 
     /// The rate has changed: the packet that waits leaves an interval of the new rate after the last one.
@@ -236,7 +243,7 @@ impl Sender {
             self.send(io);
             return;
         }
-        if self.params.law != RateLaw::Ns2 && self.stats.sent_packets > 0 {
+        if !self.params.law.is_ns2() && self.stats.sent_packets > 0 {
             self.free_at = self.last_sent_at + self.gap();
         }
         self.plan(io.now());
@@ -247,6 +254,7 @@ impl Sender {
         let (mut rate, is_ramp) = match &mut self.law {
             Law::Rfc(l) => (l.rate, false),
             Law::Ns2(l) => l.next_rate(&params),
+            Law::Ns2Of2003(l) => l.next_rate(),
         };
         if params.interpacket_correction.on() && !is_ramp && self.rtt.sample_s > 0.0 {
             rate *= self.rtt.sqrt_mean / self.rtt.sample_s.sqrt();
