@@ -32,7 +32,7 @@ DEVIATION = 0.10
 """The same for the mean absolute difference of the rates of single seconds."""
 
 Verdict = Literal["same", "close", "explained", "differs"]
-Option = Literal[1, 2]
+Preset = Literal["ns2-tfrc", "ns2-tfrc-2003"]
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class TfrcCase:
     cross_us: tuple[int, int] = (0, 0)
     duration_s: int = 30
     start_us: int = 0
-    option: Option = 2
-    """`rate_init_option_`: one packet in the first round-trip time, or the window of RFC 3390."""
+    preset: Preset = "ns2-tfrc"
+    """Which releases of ns-2: the later has `rate_init_option_` 2."""
     group: str = ""
     """Cases of one group differ in their start alone and are judged together: with a drop-tail queue and a constant
     stream a microsecond decides who is dropped."""
@@ -62,23 +62,24 @@ class TfrcCase:
     """Why the two simulators may differ here; empty = they must not."""
 
 
-GROUPS: dict[Option, str] = {1: "first-rate-1", 2: "first-rate-2"}
+GROUPS: dict[Preset, str] = {"ns2-tfrc-2003": "first-rate-1", "ns2-tfrc": "first-rate-2"}
+"""By `rate_init_option_`."""
 PHASES = 8
 
 
-def _started(phase: int, option: Option) -> TfrcCase:
+def _started(phase: int, preset: Preset) -> TfrcCase:
     """A flow that starts at one of eight moments between two packets of a stream that takes half the link."""
     return TfrcCase(
-        f"{GROUPS[option]}-{phase}",
-        f"beside a stream, {PHASES} starts between two of its packets; `rate_init_option_` {option}",
+        f"{GROUPS[preset]}-{phase}",
+        f"beside a stream, {PHASES} starts between two of its packets; `rate_init_option_` {GROUPS[preset][-1]}",
         cross_rate_bps=1_000_000,
         cross_us=(0, 20_000_000),
         limit_packets=15,
         duration_s=20,
         # Between two ticks of the microsecond, so that no packet meets another at the same instant.
         start_us=1_000_137 + 1000 * phase,
-        option=option,
-        group=GROUPS[option],
+        preset=preset,
+        group=GROUPS[preset],
     )
 
 
@@ -99,7 +100,7 @@ CASES: tuple[TfrcCase, ...] = (
     ),
     TfrcCase("first-packet", "the first packet is lost: no loss event", drops=(1,), duration_s=15),
     TfrcCase("first-packets", "the first two are lost, and a later one", drops=(1, 2, 60)),
-    *(_started(k, option) for option in GROUPS for k in range(PHASES)),
+    *(_started(k, preset) for preset in GROUPS for k in range(PHASES)),
 )
 
 
@@ -146,7 +147,7 @@ def ns2_curve(case: TfrcCase, program: str) -> Curve:
             "access_delay_s": case.access_delay_us / 1e6,
             "limit": case.limit_packets,
             # ns-2 counts from 0.
-            "rate_init_option": case.option,
+            "rate_init_option": 1 if case.preset == "ns2-tfrc-2003" else 2,
             "start_s": case.start_us / 1e6,
             "drops": " ".join(str(n - 1) for n in case.drops),
             "cross_rate_bps": case.cross_rate_bps,
@@ -184,9 +185,7 @@ def scenario(case: TfrcCase) -> dict[str, Any]:
         bottleneck["loss"] = {"type": "list", "packets": list(case.drops), "counts": "data", "at": "entry"}
         bottleneck["reverse"]["loss"] = {"type": "none"}
     ends = {"from": "near", "to": "far"}
-    tfrc = {"preset": "ns2-tfrc", "packet_size": f"{PACKET_BYTES} B"}
-    if case.option == 1:
-        tfrc["initial_window"] = "one-packet"
+    tfrc = {"preset": case.preset, "packet_size": f"{PACKET_BYTES} B"}
     stream = {**ends, "start": f"{case.start_us} us", "workload": {"type": "bulk"}, "tfrc": tfrc}
     flows: dict[str, Any] = {"tfrc": stream}
     if case.cross_rate_bps:

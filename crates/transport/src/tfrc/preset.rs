@@ -14,9 +14,15 @@ pub const PRESETS: &[Preset<TfrcParams>] = &[
     Preset { name: "ns2-tfrc", title: "TFRC: ns-2 Agent/TFRC and Agent/TFRCSink", source: "ns-2.35", make: ns2 },
     Preset {
         name: "ns2-tfrc-2003",
-        title: "TFRC: ns-2 before October 2004",
-        source: "`tcp/tfrc.cc` of ns-2 before 20 October 2004",
+        title: "TFRC: ns-2 before October 2004, one packet in the first round-trip time",
+        source: "ns-2.35 (`rate_init_option_` 1)",
         make: ns2_2003,
+    },
+    Preset {
+        name: "ns2-tfrc-2002",
+        title: "TFRC: ns-2 before October 2004, all of its sender",
+        source: "an older `tcp/tfrc.cc` of ns-2 (`conservative_`, no `slow_increase_`)",
+        make: ns2_2002,
     },
     Preset {
         name: "testbed-tfrc",
@@ -104,14 +110,14 @@ fn ns2() -> TfrcParams {
     }
 }
 
-/// The releases before `rate_init_option_`, `slow_increase_` and `ss_changes_`; what the receiver does is that of later ones.
+/// The releases before `rate_init_option_ 2` became the default; `rate_init_` is 1.
 fn ns2_2003() -> TfrcParams {
-    TfrcParams {
-        law: RateLaw::Ns2Of2003,
-        initial_window: InitialWindow::OnePacket,
-        rtt_sample: RttSample::Whole,
-        ..ns2()
-    }
+    TfrcParams { initial_window: InitialWindow::OnePacket, ..ns2() }
+}
+
+/// Without `slow_increase_` and `ss_changes_` too; the receiver is that of later releases.
+fn ns2_2002() -> TfrcParams {
+    TfrcParams { law: RateLaw::Ns2Of2002, rtt_sample: RttSample::Whole, ..ns2_2003() }
 }
 
 fn testbed() -> TfrcParams {

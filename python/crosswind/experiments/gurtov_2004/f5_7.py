@@ -10,7 +10,7 @@ discard without headercasting is worse than with it, and worse than drop-tail.
 
 What may differ here: the source gives neither queue nor length. 50 packets, so that nothing is lost but by its age, as
 in the source; 60 s; packets of 1000 bytes. TFRC is that of ns-2 before October 2004, which is older than the source's
-last month (decisions 0027 and 0062); that of ns-2.35 and RFC 3448's own rule are variants.
+last month (decision 0027); that of ns-2.35 and RFC 3448's own rule are variants.
 """
 
 from typing import Any

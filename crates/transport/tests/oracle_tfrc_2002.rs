@@ -3,13 +3,13 @@
 use crosswind_base::{Dur, Streams, Time};
 use crosswind_transport::tfrc::TfrcParams;
 use crosswind_transport::tfrc::law::View;
-use crosswind_transport::tfrc::ns2_2003::Ns2Of2003;
+use crosswind_transport::tfrc::ns2_2002::Ns2Of2002;
 use crosswind_transport::tfrc::preset::preset;
 
 const SIZE: f64 = 1000.0;
 
 fn params() -> TfrcParams {
-    preset("ns2-tfrc-2003").expect("a preset of that name")
+    preset("ns2-tfrc-2002").expect("a preset of that name")
 }
 
 #[derive(PartialEq)]
@@ -111,19 +111,7 @@ impl Source {
 
 fn view(now: Time, rtt: Dur, p: f64, receive_rate: f64, equation_rate: f64, is_first: bool) -> View {
     let (p_before, lost_packets, is_data_limited, floor, initial) = (0.0, 0, false, 0.0, 0.0);
-    View {
-        now,
-        rtt,
-        p,
-        p_before,
-        receive_rate,
-        lost_packets,
-        equation_rate,
-        is_data_limited,
-        is_first,
-        floor,
-        initial,
-    }
+    View { now, rtt, p, p_before, receive_rate, lost_packets, equation_rate, is_data_limited, is_first, floor, initial }
 }
 
 fn assert_close(ours: f64, theirs: f64) {
@@ -136,7 +124,7 @@ fn the_rate_is_that_of_the_source_on_random_reports_and_silences() {
     let mut left_by = [0, 0];
     for _ in 0..400 {
         let first = 300.0;
-        let (mut ours, mut theirs) = (Ns2Of2003::new(first), Source::new(first));
+        let (mut ours, mut theirs) = (Ns2Of2002::new(first), Source::new(first));
         let (mut now, mut is_first) = (Time::ZERO, true);
         for _ in 0..150 {
             // Never as long as the time between two events, which only whole nanoseconds would tell apart.
@@ -157,7 +145,8 @@ fn the_rate_is_that_of_the_source_on_random_reports_and_silences() {
                 _ => {
                     // The first report says one packet per second, for it knows no round-trip time.
                     let received = if is_first { 0.0 } else { theirs.rate * (0.2 + 1.5 * rng.uniform()) };
-                    let loss = if rng.chance(0.03) || !is_first && theirs.change != Change::SlowStart { 0.01 } else { 0.0 };
+                    let loss =
+                        if rng.chance(0.03) || !is_first && theirs.change != Change::SlowStart { 0.01 } else { 0.0 };
                     let fair = if loss > 0.0 { theirs.rate * (0.5 + rng.uniform()) } else { f64::INFINITY };
                     let loss = if is_first { 0.0 } else { loss };
                     left_by[1] += i32::from(theirs.change == Change::SlowStart && loss > 0.0);
@@ -175,7 +164,7 @@ fn the_rate_is_that_of_the_source_on_random_reports_and_silences() {
 
 #[test]
 fn a_silence_ends_slow_start_and_the_rate_comes_back_by_a_packet_per_round_trip_time() {
-    let (mut law, p, rtt) = (Ns2Of2003::new(300.0), params(), Dur::from_millis(500));
+    let (mut law, p, rtt) = (Ns2Of2002::new(300.0), params(), Dur::from_millis(500));
     let at = |k: u64| Time::ZERO + rtt.saturating_mul(k) + Dur::from_millis(k);
     law.on_feedback(&view(at(1), rtt, 0.0, 0.0, f64::INFINITY, true), &p);
     assert_close(law.rate, 2000.0);

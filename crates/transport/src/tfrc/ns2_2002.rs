@@ -10,7 +10,7 @@ use crosswind_base::Time;
 const SPARED_PACKETS: f64 = 4.0;
 
 #[derive(Clone, Debug)]
-pub struct Ns2Of2003 {
+pub struct Ns2Of2002 {
     /// `rate_`
     pub rate: f64,
     /// `oldrate_`, which rises towards the rate by `delta_` a packet.
@@ -23,10 +23,10 @@ pub struct Ns2Of2003 {
     changed_at: Time,
 }
 
-impl Ns2Of2003 {
-    pub fn new(rate: f64) -> Ns2Of2003 {
+impl Ns2Of2002 {
+    pub fn new(rate: f64) -> Ns2Of2002 {
         let (limit, slow_start_limit, changed_at) = (0.0, 0.0, Time::ZERO);
-        Ns2Of2003 { rate, ramp: rate, step: 0.0, is_slow_start: true, limit, slow_start_limit, changed_at }
+        Ns2Of2002 { rate, ramp: rate, step: 0.0, is_slow_start: true, limit, slow_start_limit, changed_at }
     }
 
     /// The rate at which the next packet follows, and whether it is the ramp's.
