@@ -80,9 +80,7 @@ impl Source {
         if self.rate < SIZE / rtt {
             self.old_rate = self.rate;
             self.rate = SIZE / rtt;
-        } else if self.ss_max_rate <= 0.0 {
-            self.rate *= 2.0;
-        } else if 2.0 * self.rate < self.ss_max_rate && now - changed > rtt {
+        } else if self.ss_max_rate <= 0.0 || 2.0 * self.rate < self.ss_max_rate && now - changed > rtt {
             self.rate *= 2.0;
         } else if self.old_rate > self.ss_max_rate {
             self.rate = 0.5 * self.ss_max_rate;
