@@ -29,7 +29,7 @@ fn open_path() -> Value {
 #[test]
 fn without_losses_the_link_is_filled_and_nothing_is_lost() {
     let link = json!({ "rate": "2 Mbit/s", "delay": "50 ms", "queue": { "limit": "100000 packets" } });
-    for preset in ["rfc5348", "rfc3448", "ns2-tfrc", "ns2-tfrc-2002", "testbed-tfrc"] {
+    for preset in ["rfc5348", "rfc3448", "ns2-tfrc", "ns2-tfrc-old", "testbed-tfrc"] {
         let flow = json!({ "workload": { "type": "bulk" }, "tfrc": { "preset": preset } });
         let t = run(&scenario(link.clone(), flow));
         assert_eq!(stream(&t, "loss_events"), 0.0, "{preset}");

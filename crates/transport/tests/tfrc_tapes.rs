@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! 0.0   > 3              a packet leaves: the number of a data packet, or `report`
-//! 0.1   < p 0.01 x 5000  a report comes: loss event rate, receive rate in B/s (also `lost`, `age`: seconds since the echo)
+//! 0.1   < p 0.01 x 5000  a report comes: loss event rate, receive rate in B/s (also `lost`, `age`: seconds since the echo, `held`: by the receiver)
 //! 0.1   < 3              a data packet comes
 //! 2.0   rate 500         the allowed rate, B/s, within 0.1 %
 //! 2.0   p 0.01           the loss event rate of the last report, within 0.1 %
@@ -128,7 +128,7 @@ fn play_sender(keys: &str, tape: &str) {
                 let f = Feedback {
                     number: reports,
                     echo: stamp_us(at - age),
-                    delay: Dur::ZERO,
+                    delay: Dur::from_secs_f64(number(&words, "held").unwrap_or(0.0)),
                     receive_rate: number(&words, "x").expect("`x`"),
                     lost_packets: number(&words, "lost").unwrap_or(0.0) as u32,
                     loss_event_rate: number(&words, "p").expect("`p`"),
@@ -286,6 +286,17 @@ fn the_limiter_of_ns2_lets_the_rate_rise_by_a_packet_per_round_trip_time() {
          0.20 < p 0.01 x 100000
          0.20 rate 20000",
     );
+}
+
+#[test]
+fn the_time_for_which_a_receiver_holds_a_report_is_part_of_the_round_trip_or_not() {
+    // 100 ms of 250 ms were spent at the receiver: a packet of 1000 B per 150 or per 250 ms.
+    for (sample, rate) in [("path", "6666.7"), ("whole", "4000")] {
+        let keys = format!(
+            r#"{{"preset": "rfc3448", "packet_size": "1000 B", "first_interval": "10 s", "rtt_sample": "{sample}"}}"#
+        );
+        play_sender(&keys, &format!("0 > 0\n0.25 < p 0 x 0 age 0.25 held 0.1\n0.25 > 1\n0.25 rate {rate}"));
+    }
 }
 
 #[test]

@@ -26,6 +26,27 @@ pub struct View {
     pub initial: f64,
 }
 
+impl View {
+    /// One packet per round-trip time; infinite before the first feedback.
+    pub fn packet_per_rtt(&self, p: &TfrcParams) -> f64 {
+        p.packet_size.0 as f64 / self.rtt.as_secs_f64()
+    }
+
+    /// Round-trip times since then, two at most: so many packets per round-trip time may ns-2's increase add.
+    pub fn rounds_since(&self, at: Time) -> f64 {
+        (self.now.since(at).as_secs_f64() / self.rtt.as_secs_f64()).min(2.0)
+    }
+
+    /// By ns-2 a report allows so many times the receive rate: twice, but for self-clocking.
+    pub fn gain(&self, p: &TfrcParams) -> f64 {
+        match (p.conservative.on(), self.lost_packets > 0) {
+            (true, true) => 1.0,
+            (true, false) => p.conservative_gain,
+            (false, _) => 2.0,
+        }
+    }
+}
+
 /// Receive rates of the last two round-trip times, oldest first (`X_recv_set`).
 #[derive(Clone, Debug, Default)]
 struct ReceiveRates(Vec<(Time, f64)>);
@@ -88,9 +109,7 @@ impl Rfc {
     fn follow_equation(&mut self, v: &View, limit: f64, p: &TfrcParams) {
         let mut rate = v.equation_rate.min(limit).max(v.floor);
         if p.increase == Increase::PacketPerRtt && rate > self.rate && v.rtt > Dur::ZERO {
-            let rtt_s = v.rtt.as_secs_f64();
-            let rounds = (v.now.since(self.changed_at).as_secs_f64() / rtt_s).min(2.0);
-            rate = rate.min(self.rate + p.packet_size.0 as f64 / rtt_s * rounds);
+            rate = rate.min(self.rate + v.packet_per_rtt(p) * v.rounds_since(self.changed_at));
         }
         self.set(rate, v.now);
     }

@@ -8,10 +8,10 @@
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
-//! | `preset` | - | `rfc5348` | `rfc3448`, `ns2-tfrc`, `ns2-tfrc-2003`, `ns2-tfrc-2002`, `testbed-tfrc`; every other key overrides one value of it |
+//! | `preset` | - | `rfc5348` | `rfc3448`, `ns2-tfrc`, `ns2-tfrc-2003`, `ns2-tfrc-old`, `testbed-tfrc`; every other key overrides one value of it |
 //! | `packet_size` | B | 1000 | ns-2.35 |
-//! | `law` | - | `rfc5348` | rfc5348 sections 4.3 and 4.4; `ns-2` is that of ns-2.35, `ns-2-2002` an older one |
-//! | `rtt_sample` | - | `path` | rfc5348 section 4.3; `whole` in `ns2-tfrc-2002` |
+//! | `law` | - | `rfc5348` | rfc5348 sections 4.3 and 4.4; `ns-2` is that of ns-2.35, `ns-2-old` an older one |
+//! | `rtt_sample` | - | `path` | rfc5348 section 4.3; `whole` in `ns2-tfrc-old` |
 //! | `initial_window` | - | `rfc3390` | rfc5348 section 4.2; `one-packet` in `ns2-tfrc-2003` (`rate_init_option_` 1, the default before October 2004) |
 //! | `increase` | - | `jump` | rfc5348 section 4.3; `packet-per-rtt` is the limiter of ns-2 |
 //! | `slow_start` | - | `step` | rfc5348 section 4.3; `ramp` is ns-2's `slow_increase_` |
@@ -30,7 +30,7 @@
 //! that since the last report when the report comes later than a round-trip time (rfc3448); rfc5348 looks at the last
 //! round-trip time only. 4. A silent application does not save up packets: they follow at the allowed rate.
 //!
-//! **Checked by**: `tests/oracle_tfrc.rs` (equation, loss intervals, discounting), `tests/oracle_tfrc_2002.rs`, `tests/tfrc_tapes.rs` (reports in, packets
+//! **Checked by**: `tests/oracle_tfrc.rs` (equation, loss intervals, discounting), `tests/oracle_tfrc_old.rs`, `tests/tfrc_tapes.rs` (reports in, packets
 //! out), `crates/sim/tests/tfrc.rs`, and rate curves beside those of ns-2 (`validation/`).
 
 pub mod equation;
@@ -38,7 +38,7 @@ pub mod history;
 pub mod law;
 pub mod losses;
 pub mod ns2;
-pub mod ns2_2002;
+pub mod ns2_old;
 pub mod packet;
 pub mod params;
 pub mod preset;

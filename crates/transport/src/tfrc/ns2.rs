@@ -59,12 +59,7 @@ impl Ns2 {
     pub fn on_feedback(&mut self, v: &View, p: &TfrcParams) -> bool {
         self.rounds += 1;
         let has_rate = self.rounds > 1 && v.receive_rate > 0.0;
-        let gain = match (p.conservative.on(), v.lost_packets > 0) {
-            (true, true) => 1.0,
-            (true, false) => p.conservative_gain,
-            (false, _) => 2.0,
-        };
-        self.limit = if has_rate { gain * v.receive_rate } else { 0.0 };
+        self.limit = if has_rate { v.gain(p) * v.receive_rate } else { 0.0 };
         self.slow_start_limit = if has_rate { 2.0 * v.receive_rate } else { 0.0 };
         if self.phase == Phase::SlowStart && (v.is_first || v.p <= 0.0) {
             self.slow_start(v, p);
@@ -77,19 +72,15 @@ impl Ns2 {
         } else if v.equation_rate > self.rate {
             self.increase(v, p);
         } else {
-            self.rate = v.equation_rate.min(self.limit.max(self.packet_per_rtt(v, p)));
+            self.rate = v.equation_rate.min(self.limit.max(v.packet_per_rtt(p)));
             self.changed_at = v.now;
         }
         false
     }
 
-    fn packet_per_rtt(&self, v: &View, p: &TfrcParams) -> f64 {
-        p.packet_size.0 as f64 / v.rtt.as_secs_f64()
-    }
-
     fn ramp_up(&mut self, from: f64, to: f64, v: &View, p: &TfrcParams) {
         (self.ramp, self.rate) = (from, to);
-        self.step = (to - from) / (to / self.packet_per_rtt(v, p));
+        self.step = (to - from) / (to / v.packet_per_rtt(p));
         self.changed_at = v.now;
     }
 
@@ -98,10 +89,10 @@ impl Ns2 {
         if self.rounds <= 2 || self.slow_start_limit > 0.0 && v.is_data_limited && self.slow_start_limit < v.initial {
             self.ramp_up(old, old.max(v.initial), v, p);
         } else if self.slow_start_limit <= 0.0 {
-            self.ramp_up(old, self.packet_per_rtt(v, p), v, p);
+            self.ramp_up(old, v.packet_per_rtt(p), v, p);
             self.step = 0.0;
         } else if old < self.slow_start_limit && v.now.since(self.changed_at) > v.rtt {
-            let to = (2.0 * old).min(self.slow_start_limit).max(self.packet_per_rtt(v, p));
+            let to = (2.0 * old).min(self.slow_start_limit).max(v.packet_per_rtt(p));
             self.ramp_up(old, to, v, p);
         } else if old > self.slow_start_limit {
             let half = self.slow_start_limit / 2.0;
@@ -110,11 +101,10 @@ impl Ns2 {
     }
 
     fn increase(&mut self, v: &View, p: &TfrcParams) {
-        let per_rtt = self.packet_per_rtt(v, p);
-        let rounds = (v.now.since(self.changed_at).as_secs_f64() / v.rtt.as_secs_f64()).min(2.0);
+        let per_rtt = v.packet_per_rtt(p);
         let least = if v.is_data_limited { v.initial } else { per_rtt };
         let most = self.limit.max(least).min(v.equation_rate);
-        self.rate = (self.rate + per_rtt * rounds).min(most);
+        self.rate = (self.rate + per_rtt * v.rounds_since(self.changed_at)).min(most);
         self.changed_at = v.now;
     }
 

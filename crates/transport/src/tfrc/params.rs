@@ -47,15 +47,15 @@ choice!(
         Ns2,
         /// ns-2's sender before October 2004: a slow start of its own, which an expiry ends. `initial_window` and
         /// `slow_start` do not matter to it.
-        #[serde(rename = "ns-2-2002")]
-        Ns2Of2002,
+        #[serde(rename = "ns-2-old")]
+        OldNs2,
     }
 );
 
 impl RateLaw {
     /// ns-2 does not plan the next packet anew when the rate changes, and sends when its timer expires.
     pub fn is_ns2(self) -> bool {
-        matches!(self, RateLaw::Ns2 | RateLaw::Ns2Of2002)
+        matches!(self, RateLaw::Ns2 | RateLaw::OldNs2)
     }
 }
 

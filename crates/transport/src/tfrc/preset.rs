@@ -19,10 +19,10 @@ pub const PRESETS: &[Preset<TfrcParams>] = &[
         make: ns2_2003,
     },
     Preset {
-        name: "ns2-tfrc-2002",
+        name: "ns2-tfrc-old",
         title: "TFRC: ns-2 before October 2004, all of its sender",
         source: "an older `tcp/tfrc.cc` of ns-2 (`conservative_`, no `slow_increase_`)",
-        make: ns2_2002,
+        make: ns2_old,
     },
     Preset {
         name: "testbed-tfrc",
@@ -116,8 +116,8 @@ fn ns2_2003() -> TfrcParams {
 }
 
 /// Without `slow_increase_` and `ss_changes_` too; the receiver is that of later releases.
-fn ns2_2002() -> TfrcParams {
-    TfrcParams { law: RateLaw::Ns2Of2002, rtt_sample: RttSample::Whole, ..ns2_2003() }
+fn ns2_old() -> TfrcParams {
+    TfrcParams { law: RateLaw::OldNs2, rtt_sample: RttSample::Whole, ..ns2_2003() }
 }
 
 fn testbed() -> TfrcParams {

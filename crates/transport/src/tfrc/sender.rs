@@ -3,7 +3,7 @@
 use super::equation::{Formula, PathTimes};
 use super::law::{Rfc, View};
 use super::ns2::Ns2;
-use super::ns2_2002::Ns2Of2002;
+use super::ns2_old::OldNs2;
 use super::packet::DATA_HEADERS_BYTES;
 use super::packet::{Data, Feedback, stamp};
 use super::params::{InitialWindow, MinimumRate, RateLaw, RttSample, TfrcParams, TimeoutTerm};
@@ -17,7 +17,7 @@ use std::sync::Arc;
 enum Law {
     Rfc(Rfc),
     Ns2(Ns2),
-    Ns2Of2002(Ns2Of2002),
+    OldNs2(OldNs2),
 }
 
 impl Law {
@@ -25,7 +25,7 @@ impl Law {
         match self {
             Law::Rfc(l) => l.rate,
             Law::Ns2(l) => l.rate,
-            Law::Ns2Of2002(l) => l.rate,
+            Law::OldNs2(l) => l.rate,
         }
     }
 }
@@ -113,7 +113,7 @@ impl Sender {
         let law = match params.law {
             RateLaw::Rfc5348 | RateLaw::Rfc3448 => Law::Rfc(Rfc::new(rate)),
             RateLaw::Ns2 => Law::Ns2(Ns2::new(rate)),
-            RateLaw::Ns2Of2002 => Law::Ns2Of2002(Ns2Of2002::new(rate)),
+            RateLaw::OldNs2 => Law::OldNs2(OldNs2::new(rate)),
         };
         Sender {
             formula: Formula::new(&params),
@@ -196,7 +196,7 @@ impl Sender {
                 false
             }
             (Law::Ns2(l), _) => l.on_feedback(&view, &params),
-            (Law::Ns2Of2002(l), _) => l.on_feedback(&view, &params),
+            (Law::OldNs2(l), _) => l.on_feedback(&view, &params),
         };
         self.p = f.loss_event_rate;
         self.round = self.round.wrapping_add(1);
@@ -229,7 +229,7 @@ impl Sender {
         match &mut self.law {
             Law::Rfc(l) => l.on_expiry(&view, is_idle, &params),
             Law::Ns2(l) => l.on_expiry(&view, is_idle, &params),
-            Law::Ns2Of2002(l) => l.on_expiry(&view, is_idle, &params),
+            Law::OldNs2(l) => l.on_expiry(&view, is_idle, &params),
         }
         self.round = self.round.wrapping_add(1);
         self.is_urgent = true;
@@ -254,7 +254,7 @@ impl Sender {
         let (mut rate, is_ramp) = match &mut self.law {
             Law::Rfc(l) => (l.rate, false),
             Law::Ns2(l) => l.next_rate(&params),
-            Law::Ns2Of2002(l) => l.next_rate(),
+            Law::OldNs2(l) => l.next_rate(),
         };
         if params.interpacket_correction.on() && !is_ramp && self.rtt.sample_s > 0.0 {
             rate *= self.rtt.sqrt_mean / self.rtt.sample_s.sqrt();

@@ -3,13 +3,13 @@
 use crosswind_base::{Dur, Streams, Time};
 use crosswind_transport::tfrc::TfrcParams;
 use crosswind_transport::tfrc::law::View;
-use crosswind_transport::tfrc::ns2_2002::Ns2Of2002;
+use crosswind_transport::tfrc::ns2_old::OldNs2;
 use crosswind_transport::tfrc::preset::preset;
 
 const SIZE: f64 = 1000.0;
 
 fn params() -> TfrcParams {
-    preset("ns2-tfrc-2002").expect("a preset of that name")
+    preset("ns2-tfrc-old").expect("a preset of that name")
 }
 
 #[derive(PartialEq)]
@@ -122,7 +122,7 @@ fn the_rate_is_that_of_the_source_on_random_reports_and_silences() {
     let mut left_by = [0, 0];
     for _ in 0..400 {
         let first = 300.0;
-        let (mut ours, mut theirs) = (Ns2Of2002::new(first), Source::new(first));
+        let (mut ours, mut theirs) = (OldNs2::new(first), Source::new(first));
         let (mut now, mut is_first) = (Time::ZERO, true);
         for _ in 0..150 {
             // Never as long as the time between two events, which only whole nanoseconds would tell apart.
@@ -162,7 +162,7 @@ fn the_rate_is_that_of_the_source_on_random_reports_and_silences() {
 
 #[test]
 fn a_silence_ends_slow_start_and_the_rate_comes_back_by_a_packet_per_round_trip_time() {
-    let (mut law, p, rtt) = (Ns2Of2002::new(300.0), params(), Dur::from_millis(500));
+    let (mut law, p, rtt) = (OldNs2::new(300.0), params(), Dur::from_millis(500));
     let at = |k: u64| Time::ZERO + rtt.saturating_mul(k) + Dur::from_millis(k);
     law.on_feedback(&view(at(1), rtt, 0.0, 0.0, f64::INFINITY, true), &p);
     assert_close(law.rate, 2000.0);

@@ -10,7 +10,7 @@ use crosswind_base::Time;
 const SPARED_PACKETS: f64 = 4.0;
 
 #[derive(Clone, Debug)]
-pub struct Ns2Of2002 {
+pub struct OldNs2 {
     /// `rate_`
     pub rate: f64,
     /// `oldrate_`, which rises towards the rate by `delta_` a packet.
@@ -23,10 +23,10 @@ pub struct Ns2Of2002 {
     changed_at: Time,
 }
 
-impl Ns2Of2002 {
-    pub fn new(rate: f64) -> Ns2Of2002 {
+impl OldNs2 {
+    pub fn new(rate: f64) -> OldNs2 {
         let (limit, slow_start_limit, changed_at) = (0.0, 0.0, Time::ZERO);
-        Ns2Of2002 { rate, ramp: rate, step: 0.0, is_slow_start: true, limit, slow_start_limit, changed_at }
+        OldNs2 { rate, ramp: rate, step: 0.0, is_slow_start: true, limit, slow_start_limit, changed_at }
     }
 
     /// The rate at which the next packet follows, and whether it is the ramp's.
@@ -42,12 +42,7 @@ impl Ns2Of2002 {
     pub fn on_feedback(&mut self, v: &View, p: &TfrcParams) -> bool {
         // The first report cannot know a rate yet and says a packet per second.
         let received = if v.is_first && v.receive_rate <= 0.0 { p.packet_size.0 as f64 } else { v.receive_rate };
-        let gain = match (p.conservative.on(), v.lost_packets > 0) {
-            (true, true) => 1.0,
-            (true, false) => p.conservative_gain,
-            (false, _) => 2.0,
-        };
-        self.limit = gain * received;
+        self.limit = v.gain(p) * received;
         self.slow_start_limit = 2.0 * received;
         if v.is_first || self.is_slow_start && v.p <= 0.0 {
             self.slow_start(v, p);
@@ -60,14 +55,14 @@ impl Ns2Of2002 {
         } else if v.equation_rate > self.rate {
             self.increase(v, p);
         } else {
-            self.rate = v.equation_rate.min(self.limit.max(packet_per_rtt(v, p)));
+            self.rate = v.equation_rate.min(self.limit.max(v.packet_per_rtt(p)));
             self.changed_at = v.now;
         }
         false
     }
 
     fn slow_start(&mut self, v: &View, p: &TfrcParams) {
-        let (least, limit) = (packet_per_rtt(v, p), self.slow_start_limit);
+        let (least, limit) = (v.packet_per_rtt(p), self.slow_start_limit);
         let has_waited = v.now.since(self.changed_at) > v.rtt;
         if self.rate < least {
             self.ramp = self.rate;
@@ -85,28 +80,22 @@ impl Ns2Of2002 {
     /// Another rate, which the ramp reaches from where it is in a round-trip time.
     fn aim_at(&mut self, rate: f64, v: &View, p: &TfrcParams) {
         self.rate = rate;
-        self.step = (rate - self.ramp) / (rate / packet_per_rtt(v, p));
+        self.step = (rate - self.ramp) / (rate / v.packet_per_rtt(p));
         self.changed_at = v.now;
     }
 
     fn increase(&mut self, v: &View, p: &TfrcParams) {
-        let per_rtt = packet_per_rtt(v, p);
-        let rounds = (v.now.since(self.changed_at).as_secs_f64() / v.rtt.as_secs_f64()).min(2.0);
+        let per_rtt = v.packet_per_rtt(p);
         let most = self.limit.max(per_rtt).min(v.equation_rate);
-        self.rate = (self.rate + per_rtt * rounds).min(most);
+        self.rate = (self.rate + per_rtt * v.rounds_since(self.changed_at)).min(most);
         self.changed_at = v.now;
     }
 
     /// No feedback came: half the rate, unless the application was silent and the rate is low; and no slow start any more.
     pub fn on_expiry(&mut self, v: &View, is_idle: bool, p: &TfrcParams) {
         self.is_slow_start = false;
-        if !is_idle || self.rate > SPARED_PACKETS * packet_per_rtt(v, p) {
+        if !is_idle || self.rate > SPARED_PACKETS * v.packet_per_rtt(p) {
             self.rate /= 2.0;
         }
     }
-}
-
-/// Infinite before the first report.
-fn packet_per_rtt(v: &View, p: &TfrcParams) -> f64 {
-    p.packet_size.0 as f64 / v.rtt.as_secs_f64()
 }
