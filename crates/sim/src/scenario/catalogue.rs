@@ -2,9 +2,11 @@
 
 use crosswind_base::ConfigError;
 use serde_json::{Map, Value};
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 /// The families of elements that a scenario chooses from by name.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Kind {
     Queue,
     Link,
@@ -54,6 +56,40 @@ pub trait Catalogue {
     }
     /// `value` (an object that names its row) with all defaults filled in; doing it twice changes nothing.
     fn normalise(&self, kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigError>;
+}
+
+/// Remembers what a catalogue has answered while a scenario is read: thousands of flows and links have a handful of tables.
+pub(super) struct Remembering<'a> {
+    asked: &'a dyn Catalogue,
+    /// By kind and the table as JSON.
+    answers: RefCell<HashMap<(Kind, String), Value>>,
+}
+
+impl<'a> Remembering<'a> {
+    pub(super) fn new(asked: &'a dyn Catalogue) -> Self {
+        Remembering { asked, answers: RefCell::default() }
+    }
+}
+
+impl Catalogue for Remembering<'_> {
+    fn rows(&self, kind: Kind) -> Vec<Row> {
+        self.asked.rows(kind)
+    }
+
+    fn brought(&self) -> Vec<&str> {
+        self.asked.brought()
+    }
+
+    /// What is refused is refused anew: its message has a path.
+    fn normalise(&self, kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigError> {
+        let key = (kind, value.to_string());
+        if let Some(known) = self.answers.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let answer = self.asked.normalise(kind, value, path)?;
+        self.answers.borrow_mut().insert(key, answer.clone());
+        Ok(answer)
+    }
 }
 
 /// The names of the parameters of one row, or nothing when there is no such row.

@@ -6,7 +6,7 @@ use super::plan::{EgressPlan, FlowPlan, GroupPlan, Plan};
 use super::routes::{Pair, Router};
 use super::start::StartRule;
 use super::topology::{Ends, Graph};
-use super::transport::Chosen;
+use super::transport::{Chosen, Shared};
 use super::types::Scenario;
 use super::{boundary, build, names, queues, timeline};
 use crosswind_base::{ConfigError, Dur};
@@ -21,7 +21,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
     let ends = flow_ends(s, &graph)?;
     let (routes, route_of) = find_routes(s, &graph, &ends)?;
     let mut groups = Vec::with_capacity(s.flow.len());
-    let mut flows = Vec::new();
+    let (mut flows, mut shared) = (Vec::new(), Shared::new());
     let [with_events, with_hist] = [&s.record.events, &s.record.hist].map(Wanted::of);
     let awaited = if s.until.is_empty() { Wanted::All } else { Wanted::these(&s.until) };
     for ((name, f), (from, to)) in s.flow.iter().zip(&ends) {
@@ -37,7 +37,7 @@ pub fn compile(s: &Scenario) -> Result<Plan, ConfigError> {
             host_queue: f.host_queue,
             workload: f.workload.clone(),
             queue_delay_limits: f.queue_delay_limits.clone(),
-            transport: Chosen::of(f).read(name, f)?,
+            transport: Chosen::of(f).read(name, f, &mut shared)?,
             events,
         });
         for k in 0..f.count {

@@ -1,7 +1,7 @@
 //! From JSON text to a checked [`Scenario`], and back with every default filled in.
 
 use super::body::{Body, Differing};
-use super::catalogue::{Catalogue, Kind, object, shown};
+use super::catalogue::{Catalogue, Kind, Remembering, object, shown};
 use super::check;
 use super::domains;
 use super::former;
@@ -37,6 +37,7 @@ pub fn parse(text: &str, cat: &dyn Catalogue) -> Result<Scenario, ConfigError> {
 /// Reads a scenario from a JSON value.
 pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, ConfigError> {
     object(value, "", "a table with the keys name, duration, link, flow, ..")?;
+    let cat = &Remembering::new(cat);
     let value = &spelled_out(value)?;
     let value = &former::renamed(value)?;
     let written: Scenario<Value, Value, Value> = read(value, "")?;

@@ -40,8 +40,8 @@ fn table<'a>(v: &'a Value, key: &str) -> Result<&'a Keys, ConfigError> {
 impl<'p> Present<'p> {
     pub fn of(group: &'p GroupPlan, written: &Flow) -> Present<'p> {
         let (tcp, paced) = match Chosen::of(written) {
-            Chosen::Tcp(v) => (keys(&v), Keys::new()),
-            Chosen::Rate(_, v) => (Keys::new(), keys(&v)),
+            Chosen::Tcp(v) => (keys(v), Keys::new()),
+            Chosen::Rate(_, v) => (Keys::new(), keys(v)),
             _ => (Keys::new(), Keys::new()),
         };
         let (workload, has_lifetime) = (group.workload.clone(), group.lifetime.is_some());

@@ -14,6 +14,8 @@ use crosswind_transport::stack::Maker;
 use crosswind_transport::tcp::{self, TcpParams};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
 /// The transports that are built in, as `type` wants them. Programs may bring others.
@@ -38,24 +40,26 @@ pub(super) fn taken_out(keys: &mut Map<String, Value>) -> Map<String, Value> {
 }
 
 /// A transport as a scenario has it, with its normalised parameters.
-#[derive(Clone)]
-pub(super) enum Chosen {
-    Tcp(Value),
+pub(super) enum Chosen<'a> {
+    Tcp(&'a Value),
     Udp,
     /// One that sends at a rate.
-    Rate(&'static RateRow, Value),
+    Rate(&'static RateRow, &'a Value),
     /// A real stack that is built in.
     Stack(&'static str, Value),
     /// One that a program brings, by its name, with the parameters as they are written.
     Brought(String, Value),
 }
 
-impl Chosen {
+/// Parameters of TCP by their table as JSON: thousands of flows have a handful of them.
+pub(super) type Shared = HashMap<String, Arc<TcpParams>>;
+
+impl<'a> Chosen<'a> {
     /// The transport of a flow whose keys have been read.
-    pub fn of(f: &Flow) -> Chosen {
+    pub fn of(f: &'a Flow) -> Chosen<'a> {
         let rate = table::ROWS.iter().find_map(|row| Some((row, f.rate.get(row.name)?)));
         match (&f.transport, rate) {
-            (Some(Value::String(s)), _) if s == "tcp" => Chosen::Tcp(f.tcp.clone()),
+            (Some(Value::String(s)), _) if s == "tcp" => Chosen::Tcp(&f.tcp),
             (Some(table), _) => {
                 let mut keys = table.as_object().cloned().unwrap_or_default();
                 let name = keys.shift_remove("type").and_then(|t| t.as_str().map(String::from)).unwrap_or_default();
@@ -64,9 +68,9 @@ impl Chosen {
                     None => Chosen::Brought(name, Value::Object(keys)),
                 }
             }
-            (None, Some((row, keys))) => Chosen::Rate(row, keys.clone()),
+            (None, Some((row, keys))) => Chosen::Rate(row, keys),
             _ if f.workload.is_messages() => Chosen::Udp,
-            _ => Chosen::Tcp(f.tcp.clone()),
+            _ => Chosen::Tcp(&f.tcp),
         }
     }
 
@@ -87,11 +91,14 @@ impl Chosen {
         matches!(self, Chosen::Stack(name, _) if stacks::logs(name))
     }
 
-    /// Its parameters as types, for the flows of one group.
-    pub fn read(&self, group: &str, f: &Flow) -> Result<TransportPlan, ConfigError> {
+    /// Its parameters as types, for the flows of one group; `shared` has those of the groups before.
+    pub fn read(&self, group: &str, f: &Flow, shared: &mut Shared) -> Result<TransportPlan, ConfigError> {
         let at = |key: &str| format!("flow.{group}.{key}");
         match self {
-            Chosen::Tcp(keys) => Ok(TransportPlan::Tcp(Arc::new(tcp::preset::read(keys, &at("tcp"))?))),
+            Chosen::Tcp(keys) => Ok(TransportPlan::Tcp(match shared.entry(keys.to_string()) {
+                Entry::Occupied(known) => known.get().clone(),
+                Entry::Vacant(place) => place.insert(Arc::new(tcp::preset::read(keys, &at("tcp"))?)).clone(),
+            })),
             Chosen::Udp => Ok(TransportPlan::Udp),
             Chosen::Rate(row, keys) => {
                 let path = at(row.name);
