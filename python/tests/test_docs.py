@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -165,9 +167,14 @@ def commands_of(text: str) -> list[str]:
     return [re.sub(r"'[^']*'|\"[^\"]*\"", "x", c).split(" -- ")[0] for c in found]
 
 
+@cache
+def all_commands() -> Any:
+    return get_command(application())
+
+
 def unknown_word(command: str) -> str | None:
     """The first command or option in it that there is not."""
-    at, words = get_command(application()), command.split()[1:]
+    at, words = all_commands(), command.split()[1:]
     while words and hasattr(at, "commands"):
         name = words.pop(0).strip(",;:.")
         if name not in at.commands:
