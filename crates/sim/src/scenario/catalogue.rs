@@ -109,3 +109,44 @@ pub(super) fn shown(value: &Value) -> String {
     let text = value.to_string();
     if text.chars().count() > 60 { format!("{}...", text.chars().take(57).collect::<String>()) } else { text }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+    use std::cell::Cell;
+
+    /// Counts what it is asked, and refuses tables with the key `wrong`.
+    #[derive(Default)]
+    struct Counting(Cell<u32>);
+
+    impl Catalogue for Counting {
+        fn rows(&self, _: Kind) -> Vec<Row> {
+            Vec::new()
+        }
+
+        fn normalise(&self, kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigError> {
+            self.0.set(self.0.get() + 1);
+            match value.get("wrong") {
+                Some(_) => Err(ConfigError::new(format!("{path}.wrong"), "`wrong`", "another key")),
+                None => Ok(json!({ "kind": kind.word(), "number": self.0.get() })),
+            }
+        }
+    }
+
+    #[test]
+    fn equal_tables_of_one_kind_are_read_once_and_refused_ones_are_told_by_their_own_path() {
+        let counting = Counting::default();
+        let cat = Remembering::new(&counting);
+        let of = |kind, table: &Value, path| cat.normalise(kind, table, path);
+        let table = json!({ "preset": "rfc" });
+        let first = of(Kind::Tcp, &table, "flow.a.tcp").unwrap();
+        assert_eq!(of(Kind::Tcp, &table, "flow.b.tcp").unwrap(), first);
+        assert_ne!(of(Kind::Queue, &table, "link.c.queue").unwrap(), first);
+        assert_ne!(of(Kind::Tcp, &json!({ "preset": "rfc", "mss": "1000 B" }), "flow.d.tcp").unwrap(), first);
+        assert_eq!(counting.0.get(), 3);
+        for path in ["flow.e.tcp", "flow.f.tcp"] {
+            assert_eq!(of(Kind::Tcp, &json!({ "wrong": 1 }), path).unwrap_err().path, format!("{path}.wrong"));
+        }
+    }
+}
