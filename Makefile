@@ -83,8 +83,8 @@ stacks: $(VENV)/.installed
 	$(BIN)/crosswind run crates/stacks/scenarios/beside-tcp.toml --out out/stacks
 
 # One thread links the engine for minutes; the other meanwhile builds the Rust tests. What fails there, their stage tells.
-test: optional-tools
-	@$(MAKE) --no-print-directory -j2 setup rust-tests-built $(VENV)/.installed-all
+test: $(VENV)/.installed-all optional-tools
+	@$(MAKE) --no-print-directory -j2 setup rust-tests-built
 	@$(BIN)/python tools/check.py all
 
 rust-tests-built:
