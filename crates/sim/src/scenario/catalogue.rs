@@ -2,11 +2,11 @@
 
 use crosswind_base::ConfigError;
 use serde_json::{Map, Value};
-use std::cell::RefCell;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 /// The families of elements that a scenario chooses from by name.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Kind {
     Queue,
     Link,
@@ -58,37 +58,24 @@ pub trait Catalogue {
     fn normalise(&self, kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigError>;
 }
 
-/// Remembers what a catalogue has answered while a scenario is read: thousands of flows and links have a handful of tables.
+/// Remembers what a catalogue has answered while a scenario is read: thousands of flows have a handful of tables.
 pub(super) struct Remembering<'a> {
-    asked: &'a dyn Catalogue,
+    pub(super) cat: &'a dyn Catalogue,
     /// By kind and the table as JSON.
-    answers: RefCell<HashMap<(Kind, String), Value>>,
+    answers: BTreeMap<(Kind, String), Value>,
 }
 
 impl<'a> Remembering<'a> {
-    pub(super) fn new(asked: &'a dyn Catalogue) -> Self {
-        Remembering { asked, answers: RefCell::default() }
-    }
-}
-
-impl Catalogue for Remembering<'_> {
-    fn rows(&self, kind: Kind) -> Vec<Row> {
-        self.asked.rows(kind)
+    pub(super) fn new(cat: &'a dyn Catalogue) -> Self {
+        Remembering { cat, answers: BTreeMap::new() }
     }
 
-    fn brought(&self) -> Vec<&str> {
-        self.asked.brought()
-    }
-
-    /// What is refused is refused anew: its message has a path.
-    fn normalise(&self, kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigError> {
-        let key = (kind, value.to_string());
-        if let Some(known) = self.answers.borrow().get(&key) {
-            return Ok(known.clone());
-        }
-        let answer = self.asked.normalise(kind, value, path)?;
-        self.answers.borrow_mut().insert(key, answer.clone());
-        Ok(answer)
+    /// As [`Catalogue::normalise`]. What is refused is refused anew: its message has a path.
+    pub(super) fn normalise(&mut self, kind: Kind, value: &Value, path: &str) -> Result<Value, ConfigError> {
+        Ok(match self.answers.entry((kind, value.to_string())) {
+            Entry::Occupied(known) => known.get().clone(),
+            Entry::Vacant(place) => place.insert(self.cat.normalise(kind, value, path)?).clone(),
+        })
     }
 }
 
@@ -137,16 +124,16 @@ mod tests {
     #[test]
     fn equal_tables_of_one_kind_are_read_once_and_refused_ones_are_told_by_their_own_path() {
         let counting = Counting::default();
-        let cat = Remembering::new(&counting);
-        let of = |kind, table: &Value, path| cat.normalise(kind, table, path);
+        let mut cat = Remembering::new(&counting);
+        let mut of = |kind, table: &Value, path| cat.normalise(kind, table, path);
         let table = json!({ "preset": "rfc" });
         let first = of(Kind::Tcp, &table, "flow.a.tcp").unwrap();
         assert_eq!(of(Kind::Tcp, &table, "flow.b.tcp").unwrap(), first);
         assert_ne!(of(Kind::Queue, &table, "link.c.queue").unwrap(), first);
         assert_ne!(of(Kind::Tcp, &json!({ "preset": "rfc", "mss": "1000 B" }), "flow.d.tcp").unwrap(), first);
-        assert_eq!(counting.0.get(), 3);
         for path in ["flow.e.tcp", "flow.f.tcp"] {
             assert_eq!(of(Kind::Tcp, &json!({ "wrong": 1 }), path).unwrap_err().path, format!("{path}.wrong"));
         }
+        assert_eq!(counting.0.get(), 5, "the first table of each kind, and each that is refused");
     }
 }

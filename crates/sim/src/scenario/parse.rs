@@ -37,7 +37,7 @@ pub fn parse(text: &str, cat: &dyn Catalogue) -> Result<Scenario, ConfigError> {
 /// Reads a scenario from a JSON value.
 pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, ConfigError> {
     object(value, "", "a table with the keys name, duration, link, flow, ..")?;
-    let cat = &Remembering::new(cat);
+    let mut known = Remembering::new(cat);
     let value = &spelled_out(value)?;
     let value = &former::renamed(value)?;
     let written: Scenario<Value, Value, Value> = read(value, "")?;
@@ -49,7 +49,7 @@ pub fn parse_value(value: &Value, cat: &dyn Catalogue) -> Result<Scenario, Confi
         until: written.until,
         topology: written.topology.map(|t| topology(&t, cat)).transpose()?,
         link: each(&written.link, "link", |v, path| link(v, cat, path))?,
-        flow: each(&written.flow, "flow", |v, path| flow(v, cat, path))?,
+        flow: each(&written.flow, "flow", |v, path| flow(v, &mut known, path))?,
         domain: named(written.domain, "domain")?,
         contract: named(written.contract, "contract")?
             .into_iter()
@@ -178,7 +178,7 @@ fn default_access() -> Value {
     serde_json::json!({"rate": rate, "delay": delay})
 }
 
-fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigError> {
+fn flow(value: &Value, known: &mut Remembering<'_>, path: &str) -> Result<Flow, ConfigError> {
     let mut keys = object(value, path, "a table with the keys from, to, workload, ..")?.clone();
     let rate = transport::taken_out(&mut keys);
     let mut written: Flow<Value, Value> = Flow { rate, ..read(&Value::Object(keys), path)? };
@@ -207,7 +207,7 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
         "web" => WorkloadParams::Web(read(&rest, &at)?),
         _ => WorkloadParams::Bulk(read(&rest, &at)?),
     };
-    let written = transport::spelled(written, &workload, path, &cat.brought())?;
+    let written = transport::spelled(written, &workload, path, &known.cat.brought())?;
     let at = format!("{path}.tcp");
     let keys = object(&written.tcp, &at, "a table such as { preset = \"rfc\", mss = \"1460 B\" }")?;
     let mut names = written.rate.keys();
@@ -224,11 +224,11 @@ fn flow(value: &Value, cat: &dyn Catalogue, path: &str) -> Result<Flow, ConfigEr
     let tcp = match over {
         Some(_) if keys.is_empty() => written.tcp,
         Some(over) => return Err(ConfigError::new(at, shown(&written.tcp), format!("nothing: {over}"))),
-        None => cat.normalise(Kind::Tcp, &written.tcp, &at)?,
+        None => known.normalise(Kind::Tcp, &written.tcp, &at)?,
     };
     let mut rate = Map::new();
     for (row, table) in table::ROWS.iter().filter_map(|row| Some((row, written.rate.get(row.name)?))) {
-        rate.insert(row.name.into(), paced(table, row, &workload, cat, path)?);
+        rate.insert(row.name.into(), paced(table, row, &workload, known, path)?);
     }
     let Flow { from, to, count, dscp, queue_delay_limits, lifetime, host_queue, transport, .. } = written;
     let start = Some(start);
@@ -240,7 +240,7 @@ fn paced(
     written: &Value,
     row: &'static RateRow,
     workload: &WorkloadParams,
-    cat: &dyn Catalogue,
+    known: &mut Remembering<'_>,
     path: &str,
 ) -> Result<Value, ConfigError> {
     let refuse = |key: &str, found: &str, expected: &str| {
@@ -267,7 +267,7 @@ fn paced(
     }
     let at = format!("{path}.{}", row.name);
     object(written, &at, "a table such as { preset = \"..\" }")?;
-    cat.normalise(Kind::Rate(row.name), written, &at)
+    known.normalise(Kind::Rate(row.name), written, &at)
 }
 
 /// Splits a table into the name under `key` and everything else.

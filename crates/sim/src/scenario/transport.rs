@@ -14,8 +14,8 @@ use crosswind_transport::stack::Maker;
 use crosswind_transport::tcp::{self, TcpParams};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 /// The transports that are built in, as `type` wants them. Programs may bring others.
@@ -52,7 +52,7 @@ pub(super) enum Chosen<'a> {
 }
 
 /// Parameters of TCP by their table as JSON: thousands of flows have a handful of them.
-pub(super) type Shared = HashMap<String, Arc<TcpParams>>;
+pub(super) type Shared = BTreeMap<String, Arc<TcpParams>>;
 
 impl<'a> Chosen<'a> {
     /// The transport of a flow whose keys have been read.
