@@ -273,6 +273,16 @@ def rooms(files: list[Path]) -> Iterator[Finding]:
         yield named[e.args[1][0]], 1, f"imports in a circle: {', '.join(e.args[1])}"
 
 
+def rust_tests(files: list[Path]) -> Iterator[Finding]:
+    """A file of tests that its crate's one program of tests does not name would never be run."""
+    for program in (f for f in files if f.name == "all.rs" and f.parent.name == "tests"):
+        named = set(re.findall(r"^mod (\w+);", program.read_text(encoding="utf-8"), re.MULTILINE))
+        beside = {f.stem: f for f in files if f.parent == program.parent and f.suffix == ".rs" and f != program}
+        beside |= {f.parent.name: f for f in files if f.name == "mod.rs" and f.parent.parent == program.parent}
+        for name in sorted(set(beside) - named):
+            yield beside[name], 1, f"all.rs beside it does not name it (`mod {name};`), so it is no test"
+
+
 def rust_rooms(files: list[Path]) -> Iterator[Finding]:
     """In a crate, too, imports go downwards from room to room, and files do not name each other in a circle."""
     for root in sorted(f.parent for f in files if f.name == "lib.rs" and f.parent.parent.parent.name == "crates"):
@@ -316,6 +326,7 @@ def findings() -> Iterator[Finding]:
     yield from headers(files)
     yield from arrows(files)
     yield from rooms(files)
+    yield from rust_tests(files)
     yield from rust_rooms(files)
 
 

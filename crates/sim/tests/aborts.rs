@@ -1,8 +1,6 @@
 //! Downloads that are broken off, and what still comes down the link, with and without Fast Reset.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 /// A download over 30 kbit/s with 50 packets of queue, broken off by the mobile at 30 s.

@@ -1,9 +1,7 @@
 //! BBR behind one drop-tail queue: it finds rate and delay of the path, fills the path and not the queue, whatever the limit of the queue,
 //! and losses that are not congestion leave its rate alone ([Cardwell 2017]).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::{Column, Tables};
 use serde_json::{Value, json};
 

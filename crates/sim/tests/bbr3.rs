@@ -1,9 +1,7 @@
 //! BBR version 3 behind one drop-tail queue: it fills the path and not the queue, keeps its rate under losses below its threshold, and finds a
 //! rate that has grown tenfold in rounds that grow with its logarithm.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::{Column, Tables};
 use serde_json::{Value, json};
 

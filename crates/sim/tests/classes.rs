@@ -1,8 +1,6 @@
 //! Queues of laws in whole worlds: what each class gets, and that CoDel keeps queues as short as it says.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::Tables;
 use crosswind_sim::runs::Request;
 use crosswind_sim::world::LookAhead;

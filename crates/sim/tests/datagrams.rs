@@ -1,8 +1,6 @@
 //! Streams over UDP: exact times, losses, what is counted of them, and how they live beside TCP.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_base::{Dscp, Event, FlowId, Observer, Packet, Pool, Time, Vantage};
 use crosswind_sim::flows::Parameters;
 use crosswind_sim::scenario::Repetition;

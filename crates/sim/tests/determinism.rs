@@ -1,9 +1,7 @@
 //! The same scenario and seed give the same tables, byte by byte, whatever the number of workers; ties can be shuffled;
 //! and a component draws from its own random stream, whoever its neighbours are.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::{Column, Table, Tables};
 use crosswind_sim::runs::Request;
 use crosswind_sim::world::Ties;

@@ -1,8 +1,6 @@
 //! Domains, contracts and edges in whole worlds: what is marked, dropped, delayed, and what is refused.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 /// Two hosts in front of domain a, domain b behind it, one sink. 1000 bytes on the wire, 4 ms apart: 2 Mbit/s each.

@@ -1,8 +1,6 @@
 //! Events that stream to a file are those that the table would have held; parts of a run hold those that it has there.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::{Column, eventfile};
 use serde_json::{Value, json};
 

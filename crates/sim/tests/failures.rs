@@ -1,8 +1,6 @@
 //! A run that breaks down costs itself only; a run that is told to stop stops; what asks for endless work is refused.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::Tables;
 use crosswind_sim::flows::OwnLaws;
 use crosswind_sim::runs::{Progress, Request, run_many};

@@ -1,8 +1,6 @@
 //! FAST as published behind one queue: at rest it keeps alpha packets there, whatever the receiver's habits.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 const ALPHA: f64 = 60.0;

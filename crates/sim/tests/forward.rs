@@ -1,8 +1,6 @@
 //! Runs in which time once ran backwards.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 fn bulk(tcp: Value) -> Value {

@@ -1,8 +1,6 @@
 //! Hosts whose own interface is the bottleneck, and routers with a stage in front of their buffer.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 /// Packets that found the queue of a link full; its column is there where that occurred.

@@ -1,8 +1,6 @@
 //! Packets that are lost, marked or late by number: handshakes with losses, marks, and several impairments on one link.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::Tables;
 use serde_json::{Value, json};
 

@@ -1,8 +1,6 @@
 //! What is still in the network when all flows are over is there for a reason, and leaves it.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 fn flow(workload: Value, tcp: &Value) -> Value {

@@ -1,8 +1,6 @@
 //! Lifetimes of packets in whole worlds: what arrives is in time, and the books balance.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_sim::runs::Request;
 use serde_json::{Value, json};
 

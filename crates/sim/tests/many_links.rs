@@ -1,8 +1,6 @@
 //! A hundred thousand links in one scenario: validating and running it ends in bounded time and memory. Everything that can be named is
 //! named, since a walk through all links for each name would take minutes.
 
-mod common;
-
 use crosswind_sim::runs::{Progress, run_many};
 use crosswind_sim::scenario::{Registries, compile, parse};
 use serde_json::{Map, Value, json};
@@ -53,7 +51,7 @@ fn a_hundred_thousand_links_end_in_bounded_time_and_memory() {
     let plan = compile(&parse(&text, &Registries).expect("a valid scenario")).expect("a valid scenario");
     assert_eq!((plan.egresses.len(), plan.flows.len(), plan.timeline.len()), (2 * LINKS, FLOWS, 2 * LINKS));
     let validated = processor_s();
-    let done = run_many(&[plan], &common::request(), &Progress::default()).expect("it runs");
+    let done = run_many(&[plan], &crate::common::request(), &Progress::default()).expect("it runs");
     assert_eq!(done.failed, []);
     let (validate_s, run_s) = (validated - began, processor_s() - validated);
     assert!(validate_s < 40.0 && run_s < 60.0, "{validate_s} s to validate, {run_s} s to run");
@@ -65,7 +63,7 @@ fn more_links_than_a_scenario_may_have_are_refused_in_one_line() {
     let tree = json!({ "template": "access-tree", "clients": 1_000_000, "last_hop": { "rate": "1 Mbit/s" } });
     let flow = json!({ "from": "server", "to": "client-1", "workload": { "type": "bulk", "size": "1 kB" } });
     let s = json!({ "name": "tree", "duration": "1 s", "topology": tree, "flow": { "f": flow } });
-    let e = common::refusal(&s);
+    let e = crate::common::refusal(&s);
     assert_eq!(e.path, "topology.clients");
     assert!(e.found.contains("1000001") && e.to_string().lines().count() == 1, "{e}");
 }

@@ -1,9 +1,7 @@
 //! What became of each flow: complete, gave up, aborted, cut off, not opened, endless; and that nothing but a complete flow
 //! that was closed as it should be has an elapsed time.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::Tables;
 use serde_json::{Value, json};
 

@@ -1,8 +1,6 @@
 //! Web pages: round trips that can be counted, the rule of four connections, and what the tables add up.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 fn scenario(link: Value, page: Value, tcp: Value) -> Value {

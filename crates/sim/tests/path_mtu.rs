@@ -1,8 +1,6 @@
 //! A link in the middle of the way takes smaller packets than the hosts send.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 fn scenario(preset: &str) -> Value {

@@ -1,8 +1,6 @@
 //! Whole scenarios on the radio link: the same channel for all configurations, bad input, both directions.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::{Column, Tables};
 use crosswind_sim::runs::Request;
 use serde_json::{Value, json};

@@ -1,8 +1,6 @@
 //! Programs that read slowly or not at all, that stop and go on, that have more to send later or something to answer.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 /// One transfer over 10 Mbit/s with a round trip of 40 ms, into a buffer of 20 kB.

@@ -1,8 +1,6 @@
 //! Receivers by operating system in small worlds: growth by ACKs, empty ACKs, and no SACK.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::Tables;
 use serde_json::{Value, json};
 

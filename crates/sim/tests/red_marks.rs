@@ -4,9 +4,7 @@
 //! Where such packets were marked, only the full queue would drop. The test holds the mechanism, not an agreement: 104 on average here is
 //! 18 % more than there, for which no cause is known, and the quarter that it allows is ours. `validation/tests/test_red_marks.py` asks ns-2 itself.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 fn congested(mark_p: f64) -> Value {

@@ -1,9 +1,7 @@
 //! Parameters of queues, links, losses, delayers and flows that change during a run, in small worlds with an outcome that
 //! can be worked out on paper.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 /// Datagrams of 1000 bytes on the wire, one every millisecond for ten seconds, over one link.

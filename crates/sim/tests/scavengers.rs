@@ -1,8 +1,6 @@
 //! Laws that go by delay beside Reno, and alone: LEDBAT++ gives way, Copa keeps its queue short; and HyStart++ halves what slow start loses.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::Column;
 use serde_json::{Value, json};
 

@@ -1,8 +1,6 @@
 //! A run whose time stands still ends, and says where.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_base::{Cx, Dur, PacketId, Stage, Time};
 use crosswind_sim::flows::Parameters;
 use crosswind_sim::scenario::Repetition;

@@ -1,8 +1,6 @@
 //! TFRC in small worlds whose outcome can be worked out on paper.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::Tables;
 use serde_json::{Value, json};
 

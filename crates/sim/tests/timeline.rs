@@ -1,8 +1,6 @@
 //! Changes during a run, delay spikes and named systems, in small worlds with an outcome that can be worked out on paper.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_sim::scenario::{Registries, normalise, parse};
 use serde_json::{Value, json};
 

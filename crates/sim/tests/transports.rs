@@ -1,9 +1,7 @@
 //! Any application over any transport that fits: the same transfer over TCP and UDT, pages and messages over both, and a
 //! transport that only this test knows.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_base::packet::{Ext, Proto};
 use crosswind_base::{ConfigError, Packet, Time};
 use crosswind_sim::flows::Parameters;

@@ -1,8 +1,6 @@
 //! UDT and SABUL in small worlds.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::Tables;
 use serde_json::{Value, json};
 

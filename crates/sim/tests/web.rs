@@ -1,8 +1,6 @@
 //! Web-like transfers: how many there are, how large, and that each waits for its turn.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use serde_json::{Value, json};
 
 fn scenario(rate: &str, workload: Value, seconds: u64) -> Value {

@@ -1,8 +1,6 @@
 //! Small worlds whose outcome can be worked out with pencil and paper.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_base::{BitRate, Dur, Time};
 use crosswind_sim::flows::Parameters;
 use crosswind_sim::scenario::Repetition;

@@ -2,7 +2,7 @@
 //! no other test looks at is looked at all the same.
 //!
 //! A hash says that something has moved, not what is right. After a change that is meant to move results, write the files anew
-//! and look at the difference: `CROSSWIND_WRITE_KEPT=1 cargo test -p <crate> --test kept`. A new element is no failure: it is
+//! and look at the difference: `CROSSWIND_WRITE_KEPT=1 cargo test -p <crate> --test all kept`. A new element is no failure: it is
 //! not in the file before that is written anew. Some elements use `exp` and `ln` of the system's mathematical library; another
 //! library may round differently and move them.
 

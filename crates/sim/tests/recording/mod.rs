@@ -1,9 +1,6 @@
 //! What is recorded, sampled or watched never changes what happens; nor does it matter whether lines look ahead.
 
-#[path = "../common/mod.rs"]
-mod common;
-
-use common::*;
+use crate::common::*;
 use crosswind_record::{Table, Tables};
 use crosswind_sim::runs::{Progress, Request, run_many};
 use crosswind_sim::scenario::{Registries, compile, parse};

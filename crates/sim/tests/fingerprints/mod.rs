@@ -4,18 +4,16 @@
 //! "Changed results"), write it anew and look at the difference:
 //!
 //! ```text
-//! CROSSWIND_WRITE_FINGERPRINTS=1 cargo test -p crosswind-sim --test fingerprints
+//! CROSSWIND_WRITE_FINGERPRINTS=1 cargo test -p crosswind-sim --test all fingerprints
 //! git diff --stat crates/sim/tests/fingerprints/stored.txt
 //! ```
 //!
 //! A new column is no failure: it is not in the file before that is written anew. Some laws use `ln` and `exp` of the
 //! system's mathematical library; another library may round differently and move the scenarios with RED.
 
-#[path = "../common/mod.rs"]
-mod common;
 mod scenarios;
 
-use common::*;
+use crate::common::*;
 use crosswind_record::{Table, Tables};
 use crosswind_sim::runs::Request;
 use crosswind_sim::world::Ties;
@@ -64,7 +62,7 @@ fn is_asked_to_write() -> bool {
 
 #[expect(clippy::disallowed_methods, reason = "the stored results are a file of the test")]
 fn write(found: &[(&'static str, Hashes)]) {
-    let mut text = String::from("# scenario table.column rows hash; written by the test, see main.rs\n");
+    let mut text = String::from("# scenario table.column rows hash; written by the test, see mod.rs\n");
     for (scenario, hashes) in found {
         for (column, hash) in hashes {
             writeln!(text, "{scenario} {column} {hash}").expect("text grows as it must");
@@ -92,7 +90,7 @@ fn the_results_of_varied_scenarios_are_those_that_were_stored() {
             wrong.push(format!("{scenario}: {} of {} columns: {}", columns.len(), stored.len(), columns.join(", ")));
         }
     }
-    assert!(wrong.is_empty(), "results have moved (main.rs of this test says what to do):\n{}", wrong.join("\n"));
+    assert!(wrong.is_empty(), "results have moved (mod.rs of this test says what to do):\n{}", wrong.join("\n"));
     assert!(found.len() >= 15 && stored.len() == found.len(), "every scenario is stored, and no other");
 }
 

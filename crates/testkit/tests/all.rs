@@ -1,0 +1,36 @@
+//! Elements, each beside its oracle and in every setup: all tests of this folder are one program, which is linked once.
+
+mod ack_filter;
+mod blue;
+mod cake;
+mod changing;
+mod claims_jarvinen;
+mod cobalt;
+mod codel;
+mod conformance;
+mod drr;
+mod dualpi2;
+mod egress;
+mod fq;
+mod fq_codel;
+mod fq_pie;
+mod kept;
+mod links_closed_form;
+mod look_ahead;
+mod oracle_bounded;
+mod oracle_delayers;
+mod oracle_diffserv;
+mod oracle_links;
+mod oracle_lpd;
+mod oracle_red;
+mod oracle_replay_window;
+mod oracle_sched;
+mod oracle_trace;
+mod oracle_wire;
+mod pi2;
+mod pie;
+mod queue_changes;
+mod queue_edges;
+mod sched;
+mod sfb;
+mod sfq;

@@ -1,0 +1,31 @@
+//! Transports: all tests of this folder are one program, which is linked once.
+
+mod arrows;
+mod bounds;
+mod delayed_response;
+mod fast;
+mod habits;
+mod host_queue;
+mod kept;
+mod linux6;
+mod mechanisms;
+mod oracle_fack;
+mod oracle_newreno_sack;
+mod oracle_quick_acks;
+mod oracle_receive_window;
+mod oracle_receiver;
+mod oracle_rto;
+mod oracle_sack;
+mod oracle_sack_compression;
+mod oracle_tfrc;
+mod oracle_tfrc_old;
+mod oracle_udp;
+mod oracle_udt;
+mod pacing;
+mod policies;
+mod properties;
+mod readers;
+mod tapes;
+mod tapes_damaged;
+mod tfrc_tapes;
+mod undo;
