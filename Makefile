@@ -64,7 +64,10 @@ $(VENV)/.built-quick: $(VENV)/.installed $(RUST) pyproject.toml
 	@$(BIN)/crosswind schema --out scenarios/scenario.schema.json > /dev/null
 	@touch $@
 
-demo: $(if $(wildcard $(VENV)/.built),$(VENV)/.built,$(VENV)/.built-quick)
+# The engine that is there; where none is, the one that is built sooner.
+ENGINE := $(if $(wildcard $(VENV)/.built),$(VENV)/.built,$(VENV)/.built-quick)
+
+demo: $(ENGINE)
 	$(BIN)/crosswind run scenarios/gprs.toml --out $(DEMO)
 	@code=0; $(BIN)/crosswind reproduce jarvinen-2006/w2-e0 --out $(REPRODUCED) || code=$$?; \
 	  if [ $$code -gt 1 ]; then exit $$code; fi; echo; \
@@ -82,9 +85,9 @@ stacks: $(VENV)/.installed
 	@touch $(VENV)/.built
 	$(BIN)/crosswind run crates/stacks/scenarios/beside-tcp.toml --out out/stacks
 
-# One thread links the engine for minutes; the other meanwhile builds the Rust tests. What fails there, their stage tells.
+# The Rust tests are built beside the engine. What fails there, their stage tells.
 test: $(VENV)/.installed-all optional-tools
-	@$(MAKE) --no-print-directory -j2 setup rust-tests-built
+	@$(MAKE) --no-print-directory -j2 $(ENGINE) rust-tests-built
 	@$(BIN)/python tools/check.py all
 
 rust-tests-built:

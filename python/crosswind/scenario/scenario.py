@@ -144,7 +144,8 @@ class Scenario:
         out = Scenario(_copied(self.data), self.file, self.text, (*self.changed, *paths), self.sweep)
         for path, value in {**(changes or {}), **more}.items():
             out._put(path, _copied(value))
-        _check_values(out, out.data, "")
+            if value is not None:  # the rest was looked at before
+                _check_values(out, value, path)
         return out
 
     def _put(self, path: str, value: Any) -> None:
@@ -357,8 +358,9 @@ def _is_plain(value: Any, depth: int = 0) -> bool:
 
 def _check_values(scenario: Scenario, value: Any, path: str) -> None:
     """Refuses what JSON cannot carry: dates, infinities, not-a-number; and what is deeper than any scenario."""
-    if not _is_plain(value):
-        _refuse(scenario, value, path)
+    depth = path.count(".") + 1 if path else 0
+    if not _is_plain(value, depth):
+        _refuse(scenario, value, path, depth)
 
 
 def _refuse(scenario: Scenario, value: Any, path: str, depth: int = 0) -> None:
