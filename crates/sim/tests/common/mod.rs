@@ -1,5 +1,5 @@
 //! What the tests of whole worlds share: running a scenario written as JSON, and reading cells of its tables.
-#![allow(dead_code)] // each test program uses its own part
+#![allow(dead_code)] // tests of `stacks` include this file, and each uses its own part
 
 use crosswind_base::ConfigError;
 use crosswind_record::{Column, Table, Tables};
