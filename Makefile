@@ -8,7 +8,7 @@ DEMO := out/demo
 REPRODUCED := out/jarvinen-2006/w2-e0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo stacks test rust-tests-built lint format bench bench-instructions bench-report docs validate validate-kernel stack-versions stack-hashes mixed twin twin-paired live fuzz mutants wheel wheels sdist lock optional-tools clean
+.PHONY: help setup engine demo stacks test rust-tests-built lint format bench bench-instructions bench-report docs validate validate-kernel stack-versions stack-hashes mixed twin twin-paired live fuzz mutants wheel wheels sdist lock optional-tools clean
 
 help:
 	@echo "make demo      build, run one example scenario and one published experiment (about three minutes)"
@@ -64,10 +64,11 @@ $(VENV)/.built-quick: $(VENV)/.installed $(RUST) pyproject.toml
 	@$(BIN)/crosswind schema --out scenarios/scenario.schema.json > /dev/null
 	@touch $@
 
-# The engine that is there; where none is, the one that is built sooner.
-ENGINE := $(if $(wildcard $(VENV)/.built),$(VENV)/.built,$(VENV)/.built-quick)
+# The engine that is there when this is reached (`make setup test`); where none is, the one that is built sooner.
+engine:
+	@$(MAKE) --no-print-directory $$(test -e $(VENV)/.built && echo $(VENV)/.built || echo $(VENV)/.built-quick)
 
-demo: $(ENGINE)
+demo: engine
 	$(BIN)/crosswind run scenarios/gprs.toml --out $(DEMO)
 	@code=0; $(BIN)/crosswind reproduce jarvinen-2006/w2-e0 --out $(REPRODUCED) || code=$$?; \
 	  if [ $$code -gt 1 ]; then exit $$code; fi; echo; \
@@ -87,7 +88,7 @@ stacks: $(VENV)/.installed
 
 # The Rust tests are built beside the engine. What fails there, their stage tells.
 test: $(VENV)/.installed-all optional-tools
-	@$(MAKE) --no-print-directory -j2 $(ENGINE) rust-tests-built
+	@$(MAKE) --no-print-directory -j2 engine rust-tests-built
 	@$(BIN)/python tools/check.py all
 
 rust-tests-built:

@@ -1,4 +1,4 @@
-"""The rooms of the Python package: imports go downwards, and nothing runs in a circle."""
+"""Imports of the Python package go downwards, and nothing runs in a circle; no file of Rust tests is left out."""
 
 from __future__ import annotations
 
@@ -32,6 +32,15 @@ def findings(tidy: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, 
         paths[-1].parent.mkdir(parents=True, exist_ok=True)
         paths[-1].write_text(text, encoding="utf-8")
     return [rule for _, _, rule in tidy.rooms(paths)]
+
+
+def test_a_file_of_tests_that_is_not_named_is_found(tidy: ModuleType, tmp_path: Path) -> None:
+    folder = tmp_path / "tests"
+    files = [folder / name for name in ("all.rs", "named.rs", "forgotten.rs", "folder/mod.rs", "folder/part.rs")]
+    for f in files:
+        f.parent.mkdir(parents=True, exist_ok=True)
+        f.write_text("mod named;\n" if f.name == "all.rs" else "", encoding="utf-8")
+    assert [f.name for f, _, _ in tidy.rust_tests(files)] == ["mod.rs", "forgotten.rs"]
 
 
 def test_this_package_keeps_the_rule(tidy: ModuleType) -> None:
