@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from crosswind.experiments.bhandarkar_2006 import f43_f47
+from crosswind.experiments.bhandarkar_2006 import f43_f47, f52_f54
 from crosswind.scenario import Scenario
 from validation.ns2 import driver, end_hosts, network
 
@@ -93,8 +93,8 @@ def test_ten_vegas_flows_fill_the_line_of_ns2_with_packets_of_our_size() -> None
 
 
 def test_what_cannot_be_translated_is_refused() -> None:
-    known = f43_f47.configurations(size="quick")
-    for label in ("f45 1 pert", "f45 1 rem"):
+    known = f43_f47.configurations(size="quick") | f52_f54.configurations(size="quick")
+    for label in ("f45 1 pert", "f52 1 rem"):
         scenario = known[label]
         with pytest.raises(ValueError, match="no translation"):
             network.in_ns2("ns", scenario, {"one": 0.0}, [1.0], 1, network.Looks())

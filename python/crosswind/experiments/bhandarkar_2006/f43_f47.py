@@ -1,21 +1,19 @@
 """Does PERT at the end host do what RED with ECN does in routers?
 
 N8: one bottleneck, buffer max(bandwidth-delay product, 2 n), 300 s of which the first 100 s are left out, ten seeds;
-flows start within 50 s. SACK over drop-tail, SACK with ECN over adaptive RED, Vegas and PERT over drop-tail; PERT-REM
-and SACK with ECN over REM. Figure 43: rates from 1 Mbit/s to 1 Gbit/s; figure
-44: round trips from 10 ms to 1 s; figure 45: numbers of flows; figure 47: ten flows with round trips from 12 to 120
-ms; figures 52 to 54 the same for REM. Figure 55: fifty SACK flows with and without fifty more on the way back (and
-PERT flows in their place, which the source does not show).
+flows start within 50 s. SACK over drop-tail, SACK with ECN over adaptive RED, Vegas and PERT over drop-tail. Figure 43:
+rates from 1 Mbit/s to 1 Gbit/s; figure 44: round trips from 10 ms to 1 s; figure 45: numbers of flows; figure 46: web
+sessions beside; figure 47: ten flows with round trips from 12 to 120 ms. Figure 55: fifty SACK flows with and without
+fifty more on the way back (and PERT flows in their place, which the source does not show). REM is `f52-f54`.
 
 What the source printed: curves that are lost; orderings, and that drop rates are zero in most cases.
 
 What may differ here: numbers of flows per rate are ours (open point O15). There are no web sessions in figures 43 to
 45. Figure 47 has the buffer of the chapter, 60 ms. A web session of figures 46 and 47 is that of ns-2's example (12
-packets every 15 s on average) over what the long flows of its scheme use (variant `web-sack`: over SACK). PERT-REM
-reads an exact clock; a change below its resolution counts as none (decision 0029). Orders of utilisation were taken
-with a tolerance of 1 point, and a queue is low up to half of drop-tail's: our numbers. `--quick` leaves out rates
-above 100 Mbit/s, runs figure 45 with a tenth of rate and flows, figures 44 and 46 with a sixth of rate, flows and
-sessions (the same windows), and 60 s of which 20 s are left out.
+packets every 15 s on average) over what the long flows of its scheme use (variant `web-sack`: over SACK). Orders of
+utilisation were taken with a tolerance of 1 point, and a queue is low up to half of drop-tail's: our numbers.
+`--quick` leaves out rates above 100 Mbit/s, runs figure 45 with a tenth of rate and flows, figures 44 and 46 with a
+sixth of rate, flows and sessions (the same windows), and 60 s of which 20 s are left out.
 """
 
 from collections.abc import Callable
@@ -37,7 +35,6 @@ COUNTS = (1, 10, 50, 100, 500, 1000)
 SESSIONS = (10, 100, 1000)
 POINTS: dict[str, tuple[int, ...]] = {"f43": tuple(FLOWS_OF), "f44": RTTS_ms, "f45": COUNTS, "f46": SESSIONS}
 SCHEMES = ("droptail", "red", "vegas", "pert")
-REM = ("rem", "pert-rem")
 PROTOCOL = {
     "droptail": "SACK",
     "red": "SACK-ECN",
@@ -117,27 +114,18 @@ def cells(size: str) -> dict[str, tuple[tuple[Any, float, float, int], ...]]:
     }
 
 
-def configurations(
-    size: str = "full", buffer_ms: float = 60.0, rem_tick_ms: float = 0.0, web_over: str = ""
-) -> dict[str, Scenario]:
+def configurations(size: str = "full", buffer_ms: float = 60.0, web_over: str = "") -> dict[str, Scenario]:
     """`<figure> <point> <scheme>`, `f47 <scheme>` with a buffer of so long, `f55 <flows on the way back> <scheme>`.
 
-    With `rem_tick_ms` PERT-REM reads its round trips from timestamps with such a clock, and its price decays where two
-    of its values are equal; without, where the round trip changes by less than its resolution (decision 0029). Web
-    sessions run over what the scheme's long flows use, or over `web_over`.
+    Web sessions run over what the scheme's long flows use, or over `web_over`.
     """
-    clock: dict[str, Any] = {"early": {"rem": {"unchanged": "within-resolution"}}}
-    if rem_tick_ms:
-        clock = {"timestamps": "on", "timestamp_tick": f"{rem_tick_ms:g} ms"}
     seconds = 300.0 if size == "full" else 60.0
     out = {}
     for figure, points in cells(size).items():
         for x, rate, rtt, n in points:
-            for s in SCHEMES if figure == "f46" else (*SCHEMES, *REM):
+            for s in SCHEMES:
                 sessions = {"web": web(int(x), web_over or PROTOCOL[s])} if figure == "f46" else {}
-                more: dict[str, Any] = {"flows": sessions} if sessions else {}
-                own = clock if s == "pert-rem" else {}
-                out[f"{figure} {x} {s}"] = world(f"{figure} {x} {s}", s, rate, rtt, n, seconds=seconds, tcp=own, **more)
+                out[f"{figure} {x} {s}"] = world(f"{figure} {x} {s}", s, rate, rtt, n, seconds=seconds, flows=sessions)
     out |= {f"f47 {s}": mixed(f"f47 {s}", s, seconds, buffer_ms, web_over or PROTOCOL[s]) for s in SCHEMES}
     rate, n = (150.0, 50) if size == "full" else (50.0, 17)
     for b in (0, n):
@@ -256,21 +244,20 @@ def _f55(r: Results, scheme: str, which: int) -> float:
 AXES = {"f43": "rate (Mbit/s)", "f44": "round trip (ms)", "f45": "flows", "f46": "web sessions"}
 
 
-def four_panels(r: Results, f: str, schemes: tuple[str, ...], name: str) -> Picture:
+def four_panels(r: Results, f: str, schemes: tuple[str, ...], axis: str) -> Picture:
     """Queue, drop rate, utilisation and fairness over the axis of a figure."""
     at = [float(x) for x in r.points(f)]
     wanted = {
         what: {s: (at, [value(f, x, s, column)(r) for x in r.points(f)]) for s in schemes}
         for what, column in measures.PANELS.items()
     }
-    text = f"Queue, drop rate, utilisation and fairness by {AXES[f]} ({name})."
-    return panels(name, text, wanted, AXES[f], logarithmic=("drop rate",))
+    text = f"Queue, drop rate, utilisation and fairness by {axis} ({f})."
+    return panels(f, text, wanted, axis, logarithmic=("drop rate",))
 
 
 def pictures(r: Results) -> list[Picture]:
-    """Figures 43 to 46 and 52 to 54 in four panels each, figure 47 by flow."""
-    out = [four_panels(r, f, SCHEMES, f) for f in FOUR]
-    out += [four_panels(r, f, REM, name) for f, name in (("f45", "f52"), ("f43", "f53"), ("f44", "f54"))]
+    """Figures 43 to 46 in four panels each, figure 47 by flow."""
+    out = [four_panels(r, f, SCHEMES, axis) for f, axis in AXES.items()]
     rtt = [12.0 * k for k in range(1, 11)]
     rates = {s: (rtt, (rates_of_f47(r, s) / 1e6).tolist()) for s in SCHEMES}
     text = "Throughput of ten flows by their round trip (figure 47)."
@@ -337,21 +324,12 @@ CLAIMS = {
         "PERT in place of SACK: utilisation without": _f55("pert", 0),
         "PERT in place of SACK: utilisation with": _f55("pert", 1),
     },
-    "B108": {
-        "largest difference of utilisation": most(
-            lambda f, x: (u(f, x, "pert-rem") - u(f, x, "rem")).then(abs), *THREE
-        ),
-        "queue lower at 1 Mbit/s": q("f43", 1, "pert-rem") < q("f43", 1, "rem"),
-        "queue larger at 10 ms": q("f44", 10, "pert-rem") > q("f44", 10, "rem"),
-    },
-    "B109": {"largest drop rate": drops("pert-rem", "f45").then(max)},
-    "B110": {"utilisation at 1 Mbit/s": u("f43", 1, "pert-rem")},
 }
 
 EXPERIMENT = study.experiment(
     __name__,
-    "PERT, Vegas, RED and REM",
-    where="figures 43 to 47, 52 to 55",
-    former={"buffer_ms": 120.0, "rem_tick_ms": 10.0},
+    "PERT, Vegas and RED",
+    where="figures 43 to 47, 55",
+    former={"buffer_ms": 120.0},
     quick=study.smaller("rates up to 100 Mbit/s, up to 100 flows, 60 s of which 20 s are left out"),
 )

@@ -105,8 +105,8 @@ fn pert_rem_follows_the_price_of_its_pseudo_code() {
             let target = 2.0 * mode(&seen);
             let next = f64::max(0.0, price + 0.02 * (0.8 * (q - target) + (q - last_q)));
             last_q = q;
-            if r > last_r {
-                seen.push(r - last_r);
+            if r - last_r >= 1e-3 {
+                seen.push(r - last_r); // less than 1 us is rounding
             }
             last_r = r;
             if next == price && price > 0.0 {
@@ -174,7 +174,7 @@ fn queues_in_seconds_are_queues_in_milliseconds_with_a_thousandth_of_gamma() {
 
 /// Mean of the class that first reached the greatest count.
 fn mode(changes: &[f64]) -> f64 {
-    let class = |ms: f64| ((ms.log10() + 3.0) * 64.0 / 6.0).clamp(0.0, 63.0) as usize;
+    let class = |ms: f64| ((ms.log10() + 3.0) * 64.0 / 6.0).min(63.0) as usize;
     let mut counts = [0u32; 64];
     let mut best = None;
     for &c in changes {
@@ -223,8 +223,31 @@ fn a_queue_above_the_target_or_a_step_of_a_packet_moves_the_price_as_before() {
 }
 
 #[test]
+fn rounding_to_nanoseconds_is_not_the_resolution_of_round_trip_times() {
+    let price = |noise_ms: f64| {
+        let mut rem = Rem::new(RemParams::default());
+        for ack in 0..100 {
+            let change_ms = if ack % 10 == 0 { 0.055 } else { noise_ms };
+            rem.probability(queueing(0.0, change_ms));
+            rem.probability(queueing(0.0, -change_ms));
+        }
+        rem.probability(queueing(0.210, 0.0));
+        rem.price
+    };
+    // 0.1 ms above a target of two packets, and a rise of 0.21 ms.
+    let expected = 0.02 * (0.8 * 0.1 + 0.21);
+    for noise_ms in [0.0, 1e-6, 2e-6, 9e-6] {
+        assert!((price(noise_ms) - expected).abs() < 1e-9, "{noise_ms}: {}", price(noise_ms));
+    }
+    assert!(
+        (price(0.02) - 0.02 * (0.8 * 0.170 + 0.21)).abs() < 1e-9,
+        "a step that is seen more often is the resolution"
+    );
+}
+
+#[test]
 fn changes_beyond_the_classes_count_in_the_last_of_them() {
-    for change_ms in [1e-4, 1.0, 999.0, 1000.0, 5000.0] {
+    for change_ms in [1.0, 999.0, 1000.0, 5000.0] {
         let mut rem = Rem::new(RemParams::default());
         rem.probability(queueing(0.0, change_ms));
         // A millisecond above the target, twice the change, and it stays there: 0.02 * 0.8 a sample.

@@ -23,7 +23,8 @@
 //! the target adds 0.016 a sample, a price of 10 is 1 %. The source gives no unit (O9); since all three are linear in it, another
 //! one is another `gamma`: 20 per second, or 0.02 c/1000 for queues in packets at c packets per second. `ctr` starts over when the
 //! price changes otherwise: the source does not say. 2. `dq` is the change of the smoothed queueing delay. 3. The mode of
-//! the changes is found among 64 classes of equal ratio, from 1 us to 1 s.
+//! the changes is found among 64 classes of equal ratio, from 1 us to 1 s. What is less is no step but the rounding of times to whole
+//! nanoseconds: at 150 Mbit/s a packet takes 55 466.67 ns, and where the queue is mostly empty changes of 1 ns are the most frequent.
 //!
 //! **Checked by**: `signal/early_oracle.rs`.
 
@@ -78,7 +79,9 @@ impl RemParams {
 }
 
 const CLASSES: usize = 64;
-/// Six decades, from 1e-3 ms.
+/// The least change that is a step, in milliseconds: half a packet's time at 5 Gbit/s, and far above what rounding makes.
+const LEAST_STEP: f64 = 1e-3;
+/// Six decades, from the least.
 const CLASSES_PER_DECADE: f64 = CLASSES as f64 / 6.0;
 
 /// The price and what it is made from. Delays in milliseconds.
@@ -101,10 +104,10 @@ impl Rem {
     }
 
     fn note_change(&mut self, ms: f64) {
-        if ms <= 0.0 {
+        if ms < LEAST_STEP {
             return;
         }
-        let class = ((ms.log10() + 3.0) * CLASSES_PER_DECADE).clamp(0.0, (CLASSES - 1) as f64) as usize;
+        let class = ((ms / LEAST_STEP).log10() * CLASSES_PER_DECADE).min((CLASSES - 1) as f64) as usize;
         self.changes[class] = self.changes[class].saturating_add(1);
         self.sums[class] += ms;
         if self.changes[class] > self.changes[self.mode] {
