@@ -140,12 +140,12 @@ def value(figure: str, x: Any, scheme: str, column: str) -> Quantity:
 
 
 @measured
-def drops(r: Results, scheme: str, *figures_: str) -> list[float]:
+def _drops_of_pert(r: Results) -> list[float]:
     """Drop rates at 60 ms, from 10 Mbit/s and, in figure 45, up to 500 flows on 500 Mbit/s."""
     most = 500 if r.size == "full" else 50
     left_out = {"f43": lambda x: x < 10, "f44": lambda x: x != 60, "f45": lambda x: x > most, "f46": lambda _: False}
-    asked = [(f, x) for f in figures_ for x in r.points(f) if not left_out[f](float(x))]
-    return [value(f, x, scheme, "bottleneck_drop_rate")(r) for f, x in asked]
+    asked = [(f, x) for f in FOUR for x in r.points(f) if not left_out[f](float(x))]
+    return [value(f, x, "pert", "bottleneck_drop_rate")(r) for f, x in asked]
 
 
 @measured
@@ -267,8 +267,8 @@ def pictures(r: Results) -> list[Picture]:
 FASTER = ("droptail", "red"), ("red", "pert")
 CLAIMS = {
     "B98": {
-        "largest drop rate": drops("pert", *FOUR).then(max),
-        "cells without drops": drops("pert", *FOUR).then(lambda some: float(np.mean([d == 0 for d in some]))),
+        "largest drop rate": _drops_of_pert().then(max),
+        "cells without drops": _drops_of_pert().then(lambda some: float(np.mean([d == 0 for d in some]))),
     },
     "B99": {
         "cells with PERT <= 1.3 RED": cells_with(lambda f, x: q(f, x, "pert") <= 1.3 * q(f, x, "red"), "f43"),

@@ -13,14 +13,13 @@ rate and flows, figure 54 with a sixth of rate and flows (the same windows), and
 
 from typing import Any
 
-from crosswind.experiments.bhandarkar_2006 import study
+from crosswind.experiments.bhandarkar_2006 import f43_f47, study
 from crosswind.experiments.bhandarkar_2006.f43_f47 import cells, four_panels, most, q, u, value, world
 from crosswind.reproduce import Picture, Quantity, Results, Scenario, measured
 
 SCHEMES = ("rem", "pert-rem")
 # Each figure goes over the points of one of the first four.
 LIKE = {"f52": "f45", "f53": "f43", "f54": "f44"}
-AXES = {"f52": "flows", "f53": "rate (Mbit/s)", "f54": "round trip (ms)"}
 
 
 def configurations(size: str = "full", rem_tick_ms: float = 0.0) -> dict[str, Scenario]:
@@ -37,7 +36,8 @@ def configurations(size: str = "full", rem_tick_ms: float = 0.0) -> dict[str, Sc
     for figure, like in LIKE.items():
         for x, rate, rtt, n in points[like]:
             for s in SCHEMES:
-                own, name = clock if s == "pert-rem" else {}, f"{figure} {x} {s}"
+                name = f"{figure} {x} {s}"
+                own = clock if s == "pert-rem" else {}
                 out[name] = world(name, s, rate, rtt, n, seconds=seconds, tcp=own)
     return out
 
@@ -57,7 +57,7 @@ def _apart(f: str, x: Any) -> Quantity:
 
 def pictures(r: Results) -> list[Picture]:
     """Four panels each."""
-    return [four_panels(r, f, SCHEMES, axis) for f, axis in AXES.items()]
+    return [four_panels(r, f, SCHEMES, f43_f47.AXES[like]) for f, like in LIKE.items()]
 
 
 CLAIMS = {
