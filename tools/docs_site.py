@@ -126,10 +126,10 @@ def navigation() -> list[dict[str, object]]:
         return [{"All elements": "reference/index.md"}, *({k: v} for k, v in kinds.items())]
 
     checks = sorted(p.name for p in PAGES.glob("validation*.md"))
-    evidence = (*checks, "readings-of-riva-2003.md", "performance.md", "speed.md", "look-ahead.md")
+    evidence = (*checks, "readings-of-riva-2003.md", "mutants.md", "performance.md", "speed.md", "look-ahead.md")
     menu: list[dict[str, object]] = [
         {"Start": [{"Crosswind": "index.md"}, *some("tutorial.md", "gallery.md")]},
-        {"How to": [*folder("how-to"), *some("how-to-add.md")]},
+        {"How to": [*folder("how-to"), *some("emulation.md", "how-to-add.md")]},
         {"Notebooks": folder("notebooks")},
         {"Coming from": folder("coming-from")},
         {"Concepts": [*some("concepts.md", "architecture.md", "glossary.md"), *folder("concepts")]},
@@ -138,7 +138,7 @@ def navigation() -> list[dict[str, object]]:
         {"Evidence": [*some("trust.md", "beside-other-tools.md"), *folder("reproduction"), *some(*evidence)]},
         {"Project": [*some("changes.md", "citing.md"), {"Decisions": folder("decisions")}]},
     ]
-    named = re.findall(r"'([\w/.-]+\.md)'", repr(menu))
+    named = re.findall(r"'([\w/.+-]+\.md)'", repr(menu))
     rest = [p.relative_to(PAGES).as_posix() for p in sorted(PAGES.rglob("*.md"))]
     menu.append({"More": [{title_of(PAGES / p): p} for p in rest if p not in named]})
     return [m for m in menu if next(iter(m.values()))]

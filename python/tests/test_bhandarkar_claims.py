@@ -77,7 +77,7 @@ def test_what_is_there_is_measured_run_by_run() -> None:
     assert list(measures.jain_of("known", "one")(r)) == [1, 1]
 
 
-# What the digest of the source derives, replays or infers; None: every part of the claim.
+# What our summary of the source derives, replays or infers; None: every part of the claim.
 NOT_PRINTED: dict[str, tuple[str, ...] | None] = {
     "B10": None,
     "B15": None,

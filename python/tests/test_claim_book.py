@@ -41,17 +41,17 @@ where = "Table 5-1"
 grade = "S"
 unit = "s"
 digits = 2
-digest = "+-25 %"
+first = "+-25 %"
 
 [R1.parts]
 "TD 0" = [12.5, 4.0]
 "TD 2" = { print = 23.4, iqr = 8.5, rule = "S1" }
-"ratio" = { ours = 1.9, unit = "", digest = ">= 1.5" }
+"ratio" = { ours = 1.9, unit = "", first = ">= 1.5" }
 
 [R2]
 statement = "Nothing is lost"
 kind = "by construction"
-parts = { "*" = { digest = "<= 0" } }
+parts = { "*" = { first = "<= 0" } }
 published = "0"
 
 [R3]
@@ -124,8 +124,8 @@ def test_bands_before_and_after_the_corrections(tmp_path: Path) -> None:
 [R9]
 statement = "changed"
 [R9.parts]
-"old" = { print = 5, digest = "+-1", set = "digest" }
-"both" = { print = 5, digest = "+-1", band = "+-2" }
+"old" = { print = 5, first = "+-1", set = "first" }
+"both" = { print = 5, first = "+-1", band = "+-2" }
 "new" = { print = 5, band = "+-1", set = "corrected" }
 
 [R10]
@@ -167,11 +167,11 @@ def test_mistakes_in_a_file_name_the_place(tmp_path: Path, text: str, said: str)
 @pytest.mark.parametrize(
     ("row", "said"),
     [
-        ("{ print = 1 }", "neither `digest` nor `band` nor `rule`"),
-        ('{ print = 1, rule = "S1", digest = "+-1" }', "iqr"),
-        ('{ print = 1, band = "+-1" }', "no `digest`"),
-        ('{ print = 1, digest = "about" }', "a band in words"),
-        ('{ digest = "+-1 %" }', "without a published number"),
+        ("{ print = 1 }", "neither `first` nor `band` nor `rule`"),
+        ('{ print = 1, rule = "S1", first = "+-1" }', "iqr"),
+        ('{ print = 1, band = "+-1" }', "no `first`"),
+        ('{ print = 1, first = "about" }', "a band in words"),
+        ('{ first = "+-1 %" }', "without a published number"),
     ],
 )
 def test_a_part_that_cannot_be_judged_is_refused(tmp_path: Path, row: str, said: str) -> None:

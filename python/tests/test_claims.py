@@ -201,7 +201,7 @@ def test_claims_stand_in_the_order_of_their_numbers() -> None:
 
 
 def test_a_claim_all_of_whose_parts_belong_to_the_other_bands_has_no_verdict_by_these() -> None:
-    now, before = (replace(part(10, within(10, 0.1)), set=s) for s in ("corrected", "digest"))
+    now, before = (replace(part(10, within(10, 0.1)), set=s) for s in ("corrected", "first"))
     only_now = Claim("X1", "s", "p", [now]).check(NO_RESULTS)
     only_before = Claim("X1", "s", "p", [before]).check(NO_RESULTS)
     assert (only_now.verdict, only_now.earlier) == ("pass", "not yet")

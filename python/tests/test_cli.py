@@ -196,7 +196,7 @@ def test_a_reading_stands_beside_the_main_one_in_the_table_of_claims(
     rows = json.loads((tmp_path / "m/claims.json").read_text())
     reproduction.write(rows, {"riva-2003/mechanisms": _readings(tmp_path / "m")}, tmp_path / "pages", str)
     text = (tmp_path / "pages/riva-2003.md").read_text()
-    assert "| cause | kernel | former |" in text and "By grade: S" in text and "5 claims: 5 pass" in text
+    assert "| cause | kernel | former |" in text and "S strong, M moderate" in text and "5 claims: 5 pass" in text
     assert (
         "[riva-2003](riva-2003.md) | 5 | 0 | 0 | 0 | 0 | 0 | 3 | 33 % of 75 | 80 % of 5 | 100 % |"
         in (tmp_path / "pages/index.md").read_text()

@@ -96,12 +96,17 @@ def test_the_link_that_stands_for_all_of_seawind_is_a_scenario(tmp_path: Path) -
 
 def test_the_page_on_trust_says_what_the_pages_of_evidence_say() -> None:
     said = (ROOT / "docs/trust.md").read_text(encoding="utf-8")
-    pages = {n: (ROOT / f"docs/validation{n}.md").read_text(encoding="utf-8") for n in ("", "-qos", "-diffserv")}
+    pages = {
+        n: (ROOT / f"docs/validation{n}.md").read_text(encoding="utf-8") for n in ("", "-twins", "-qos", "-diffserv")
+    }
     for page, pattern, here in (
         ("", r"(\d+ of \d+) deterministic cases are the same", "{} cases the same"),
         ("", r"(\d+ of \d+) statistical comparisons", "{} comparisons without"),
         ("", r"(\d+ of \d+) rate curves", "{} fit"),
         ("", r"within\s+5%; (\d+ of \d+) are", "within 5 % in {}"),
+        ("-twins", r"\| goodput \| (\d+) \|", "goodput within 5 % in {} of"),
+        ("-twins", r"\| mean RTT \| (\d+) \|", "mean round-trip time in {},"),
+        ("-twins", r"\| retransmissions \| (\d+) \|", "retransmissions in {};"),
         ("-qos", r"Largest difference: (\S+)%", "within {} %"),
         ("-diffserv", r"(\d+ of \d+) numbers show no difference", "{} numbers without"),
     ):

@@ -128,7 +128,7 @@ def test_printed_counts_of_a_flow_are_marked_where_they_end_in_its_bar() -> None
     assert sum(x["re-marked"] for x in e6_5._printed("6.7").values()) == 307
 
 
-# What the digest of the source derives or infers.
+# What our summary of the source derives or infers.
 NOT_PRINTED = {"IC4.11": " over ", "IC6.8": "flow"}
 
 

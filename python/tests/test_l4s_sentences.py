@@ -1,4 +1,4 @@
-"""Claims of the L4S digest beyond its tables: sentences, abstracts, a tenth of the buffer, a call, video, a tunnel."""
+"""Claims of our L4S summary beyond its tables: sentences, abstracts, a tenth of the buffer, a call, video, a tunnel."""
 
 import polars as pl
 import pytest

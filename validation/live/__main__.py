@@ -35,7 +35,7 @@ tail loss probes, a receive buffer of 87 380 B. What a kernel of today cannot do
 acknowledged bytes, a timer in microseconds that starts at 1 s, and delayed ACKs of 40 ms with quick ACKs at the
 start; *simulated, today* has the same in our TCP.
 
-Medians of {real} repetitions with real hosts (quartiles in brackets), {simulated} simulated; `-` = withheld or not
+Medians of {real} repetitions with real hosts (quartiles in brackets), {simulated} simulated; `-` = kept back or not
 printed. The ten repetitions ran at the same time: at 20 packets a second they do not disturb each other. Simultaneous
 throughput of real hosts is taken from samples every 200 ms.
 

@@ -341,7 +341,7 @@ def page(rows: Sequence[Compared]) -> str:
         f" of ns-3 {version()}, in front of lines of the same rate. Compared is which packets are dropped (datagrams"
         " that are not ECN-capable) or marked (transfers that are), and when, to the nanosecond.",
         "",
-        f"* {same} of {len(claimed)} queues that are claimed to be the same drop or mark the same packets at the same"
+        f"* {same} of {len(claimed)} cases that are claimed to be the same drop or mark the same packets at the same"
         " times.",
         f"* {sum(r.verdict == 'explained' for r in rows)} of {sum(bool(r.case.ways) for r in rows)} that differ are"
         " explained: models without ns-3's ways do what Crosswind does, and with them, which stand beside the case,"

@@ -239,7 +239,7 @@ TEXT: dict[str, tuple[str, str]] = {
         "product, every segment acknowledged) per second of processor time, one core, in one session, in turns. "
         "Medians, with the lowest and the highest in brackets. ns-2 runs with the fastest of its schedulers for each "
         "cell, and its agents are one-way: no handshake, no receive window, no close. What the time is spent on is in "
-        "[decision 0011](decisions/0011-looking-ahead.md).",
+        "[looking ahead](look-ahead.md).",
     ),
     "scale": (
         "What the cost of a packet depends on",

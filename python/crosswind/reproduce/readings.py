@@ -80,7 +80,9 @@ def tallies(readings: Sequence[Sequence[Reading]], grades: Mapping[str, str]) ->
             verdicts |= next((r for r in one if r.name == name), one[0]).evidence()
         sets = [verdicts, *({c: v for c, v in verdicts.items() if grades.get(c) == g} for g in letters)]
         rows.append([name, *(passed_failed_unclear(s) for s in sets)])
-    note = "Passed / failed / unclear." + (" By grade: " + ", ".join(letters) + "." if letters else "")
+    note = "Passed / failed / unclear." + (
+        " By how firm a statement is: S strong, M moderate, W weak." if letters else ""
+    )
     return Table("Verdicts by reading", ["reading", "all", *letters], rows, note)
 
 

@@ -32,6 +32,8 @@ _NAMED = ("link", "flow", "domain", "contract")
 LONG = 160
 #: Levels of tables and lists; nested queues need more than six.
 DEEPEST = 100
+#: What stands at the ends of most paths. Thousands of flows have ten times as many: it is passed by without a call.
+_LEAVES = frozenset((str, int, bool))
 # What a scenario is called decides nothing; the seed is given with the run.
 NO_MATTER = ("name", "title", "seed")
 
@@ -339,9 +341,13 @@ def _too_deep(where: str) -> InputError:
 
 def _copied(value: Any, depth: int = 0) -> Any:
     """A copy of tables and lists. What stands at two places of the data is two tables afterwards: they change alone."""
-    if isinstance(value, dict) and depth <= DEEPEST:
-        return {key: _copied(inner, depth + 1) for key, inner in value.items()}
-    return [_copied(inner, depth + 1) for inner in value] if isinstance(value, list) and depth <= DEEPEST else value
+    if depth > DEEPEST:
+        return value
+    if isinstance(value, dict):
+        return {k: v if type(v) in _LEAVES else _copied(v, depth + 1) for k, v in value.items()}
+    if isinstance(value, list):
+        return [v if type(v) in _LEAVES else _copied(v, depth + 1) for v in value]
+    return value
 
 
 def _is_plain(value: Any, depth: int = 0) -> bool:
@@ -349,11 +355,12 @@ def _is_plain(value: Any, depth: int = 0) -> bool:
     kind = type(value)
     if depth > DEEPEST:
         return False
-    if kind is dict:
-        return all(_is_plain(inner, depth + 1) for inner in value.values())
-    if kind is list:
-        return all(_is_plain(inner, depth + 1) for inner in value)
-    return kind is str or kind is int or kind is bool or (kind is float and math.isfinite(value))
+    if kind is dict or kind is list:
+        for inner in value.values() if kind is dict else value:
+            if type(inner) not in _LEAVES and not _is_plain(inner, depth + 1):
+                return False
+        return True
+    return kind in _LEAVES or (kind is float and math.isfinite(value))
 
 
 def _check_values(scenario: Scenario, value: Any, path: str) -> None:

@@ -4,7 +4,7 @@ One flow over 10 Mbit/s and 40 ms behind two products of queue, as in `states`; 
 or by time, from runs in which nothing happens.
 
 What the source states: sequences of states, and what is remembered and restored; few numbers. Those that follow from
-its rules, and the bands, are the digest's.
+its rules, and the bands, are our summary's.
 
 What may differ here: where the wait before a probe is drawn, a moment can miss its state; such repetitions do not
 count. Losses that end Startup are listed in two rounds of one recovery. ACKs in clumps leave a link that sends at

@@ -3,7 +3,7 @@
 One flow over 10 Mbit/s and 40 ms behind two products of queue, an ACK for each packet, unless a case needs more.
 
 What the source states: sequences of states and what ends each; few numbers. Those that follow from its rules, and the
-bands, are the digest's.
+bands, are our summary's.
 
 What may differ here: the law is observed every millisecond, not at every ACK, so that a value at a change is up to one
 packet off. The cases that need an application, a loss or a late packet at one exact moment are in `moments`. Changes of

@@ -5,7 +5,7 @@ One flow, TFRC or TCP, on a path of 1 Mbit/s and 100 ms; a constant stream takes
 
 What the source printed: a picture without numbers: the load of TFRC varies less, and follows both steps more slowly.
 
-What may differ here: the source gives no parameters of the path; these are those of the digest, with 25 packets of
+What may differ here: the source gives no parameters of the path; these are those of our summary, with 25 packets of
 queue. Load is what is outstanding: packets sent and neither received nor dropped, every 0.1 s. Its variation is the
 standard deviation, of the mean, in the steady part of each phase (before, beside and after the stream); the parts are
 ours.

@@ -2,7 +2,7 @@
 
 Group AB (flows ab1 to ab9) crosses RIO1, RIO2 and RIO4 of domain A and RIO6 of domain B; A1 crosses RIO3 and RIO2,
 A2 RIO5 and RIO4, both stay in domain A. C1 = 36, C2 = 66, C3 = 30 Mbit/s: C2 = C1 + C3. The layout of Fig. 6.4 is
-lost; this is the digest's reading. Gates that only count stand behind RIO1 and behind RIO4.
+lost; this is our summary's reading. Gates that only count stand behind RIO1 and behind RIO4.
 """
 
 from typing import Any

@@ -12,7 +12,7 @@ decides, treats both alike (`python -m validation.ns2.voice`). So packets take u
 an eight-hundredth of a packet.
 
 The source's simulator rounds the length of a burst to the nearest number of packets; so do we (1.995 million packets
-expected of 400 flows in 100 s). The digest's replay sent 1 % more (`drawn-periods`), on which much depends at 96 %.
+expected of 400 flows in 100 s). Our summary's replay sent 1 % more (`drawn-periods`), on which much depends at 96 %.
 """
 
 from collections.abc import Callable, Mapping, Sequence

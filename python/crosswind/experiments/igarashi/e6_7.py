@@ -7,7 +7,7 @@ Mbit/s.
 
 What the source printed (Table 6.9) is withheld: measured and reported.
 
-What may differ here: the layout of Fig. 6.3 is lost; this reading is the digest's.
+What may differ here: the layout of Fig. 6.3 is lost; this reading is our summary's.
 """
 
 from typing import Any

@@ -8,7 +8,7 @@ What the source printed (Fig. 7.3): about 2 % of the packets of the longest path
 grow slightly as MTQ falls to 1.8 ms, and steeply below.
 
 What may differ here: runs of 100 s, and the start of the sources (silent, with an exponential rest), are readings
-of the digest. Equality of limit and expected wait admits the packet.
+of our summary. Equality of limit and expected wait admits the packet.
 """
 
 from dataclasses import replace

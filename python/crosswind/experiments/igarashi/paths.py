@@ -228,7 +228,7 @@ def on_kernels(scenario: Scenario) -> Scenario:
         if "tcp" in flow:
             has_sack = flow["tcp"].get("receiver") != "freebsd-4.7"
             own = {k: v for k, v in KERNEL.items() if has_sack or k != "recovery"}
-            changes |= {f"flow.{name}.tcp.{k}": v for k, v in own.items()}
+            changes[f"flow.{name}.tcp"] = {**flow["tcp"], **own}
     return scenario.with_(changes)
 
 

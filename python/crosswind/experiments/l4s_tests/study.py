@@ -1,6 +1,6 @@
 """How the experiments of [l4s-tests] are declared. Each row of a table is a claim, judged by the larger flow's share.
 
-The bands are those of the study's digest: the larger share within 15 % of the printed one or, where one flow has five
+Bands come from our summary of the study: the larger share within 15 % of the printed one or, where one flow has five
 times the other's rate or more, the logarithm of the ratio within a factor of two; and the same side of 2:1, unless the
 printed ratio lies between 1.7 and 2.4. Rows of a drop-tail queue with Prague differ by more than that from run to run
 in the source, so only their side of 2:1 counts.
@@ -105,7 +105,7 @@ def entry(row: Row, where: str) -> dict[str, Any]:
 
 RTT_FAIRNESS = rows("rtt-fairness.csv", "LT1")
 ONE_QUEUE = rows("one-queue.csv", "LT6")
-#: Rows that a second digest, on queues, judges by the rates of both flows: its claims, and what they are rows of.
+#: Rows that a second summary, on queues, judges by the rates of both flows: its claims, and what they are rows of.
 QUEUE_ROWS = {
     "AQ1": "fq_codel 50: cubic 20, cubic 20",
     "AQ2": "fq_codel 50: cubic 160, cubic 10",

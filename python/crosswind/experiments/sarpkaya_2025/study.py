@@ -1,6 +1,6 @@
 """How the experiments of [Sarpkaya 2025] are declared. Each row is a claim, judged by the share of the Prague flows.
 
-The bands are those of the study's digest for rows of this kind, as for [l4s-tests]: the larger share within 15 % of
+Bands come from our summary of the study, for rows of this kind, as for [l4s-tests]: the larger share within 15 % of
 the printed one or, where one side has five times the other's rate or more, the logarithm of the ratio within a factor
 of two; and the same side of 2:1, unless the printed ratio lies between 1.7 and 2.4.
 """

@@ -4,7 +4,7 @@ One flow from the fifth second on, 50 Mbit/s, round trips of 10 and 80 ms, CoDel
 waited a millisecond.
 
 What the source states: where alpha and throughput must lie after which time, in a text and in the program itself; where
-both differ the program counts. Its test of alpha at 80 ms can never fail; the band there is the digest's.
+both differ the program counts. Its test of alpha at 80 ms can never fail; the band there is our summary's.
 
 What may differ here: DCTCP of Linux, whose alpha is an integer of 1024, and the RFC's real numbers as a second reading;
 throughput is goodput in means over a second. The device behind CoDel (three packets, limits of bytes) is left out

@@ -8,7 +8,7 @@ flows there are, and nearly all of it behind shallow ones or with many flows. Th
 replication measured.
 
 What may differ here: hosts acknowledge every second segment and have no segmentation offload; the flows start
-within one round trip; five repetitions. Cells that the digest leaves out (a window of the test hosts limits them)
+within one round trip; five repetitions. Cells that our summary leaves out (a window of the test hosts limits them)
 are not run.
 """
 

@@ -1,6 +1,6 @@
 """How the experiments of [Ware 2019] are declared: greedy flows over one drop-tail queue counted in bytes.
 
-The values are those of the replication that the digest names: real hosts (Linux 5.15), one loss-based flow beside N of
+The values are those of the replication that our summary names: real hosts (Linux 5.15), one loss-based flow beside N of
 BBR version 1. A share is goodput over the rate of the link: the printed ones end at 0.94, which is the payload of a
 frame, and agree with the printed goodputs so. A printed share is met between the model and itself, 0.08 wider on both
 sides; a row is reproduced if all cells but one are met.

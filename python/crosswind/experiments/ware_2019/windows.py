@@ -5,7 +5,7 @@ bandwidth-delay products of drop-tail.
 
 What the source says: in competition it is the window of two products, with a round trip that holds the others' packets,
 that bounds BBR, and not its pacing. While a flow looks for the shortest round trip it has to let what it holds drain,
-stay for 200 ms, and fill the path again. The digest derives numbers and tolerances from the model; none is printed.
+stay for 200 ms, and fill the path again. Our summary derives numbers and tolerances from the model; none is printed.
 
 What may differ here: samples of 20 ms stand for ACKs (100 ms for more than one flow). A flow is held by its window
 where less than two segments of it are free. Both sides of the window are BBR's own: what is in flight, and twice its

@@ -10,12 +10,12 @@ where = "Table 5-4"            # place in the source
 grade = "S"                    # how firm the claim is: S, M or W
 unit = "s"
 digits = 2
-digest = "< 0"                 # accepted before the corrections; what stands here holds for every part
+first = "< 0"                  # accepted before the corrections; what stands here holds for every part
 
 [R41.parts]                    # label -> a printed number, [number, IQR], a text, or keys
 "RED 0 minus a/TD 0" = -2.0
 "RED 2 minus a/TD 2" = { print = -11.8, iqr = [3.2, 8.5], rule = "S9" }
-"ratio at 2 s" = { print = 2.03, unit = "", digest = ">= 1.6" }
+"ratio at 2 s" = { print = 2.03, unit = "", first = ">= 1.6" }
 ```
 
 Experiments name a claim and give its measures by the same labels; a label with `*` stands for all that match and are
@@ -42,7 +42,7 @@ from crosswind.reproduce.claims.rules import RULES, Criterion, Printed
 
 #: How a part is judged; these may stand at the claim or in `[defaults]`, for all parts.
 SHARED = (
-    *("unit", "digits", "n", "iqr", "rule", "digest", "band", "effect", "says", "percentile", "no_effect"),
+    *("unit", "digits", "n", "iqr", "rule", "first", "band", "effect", "says", "percentile", "no_effect"),
     *("print", "printed", "ours"),
 )
 OF_PART = (*SHARED, "kind", "set")
@@ -64,7 +64,7 @@ OF_CLAIM = (
     *("change", "parts", *SHARED),
 )
 CAUSES = ("model", "set-up", "source", "reading", "open")
-SETS = ("both", "digest", "corrected")
+SETS = ("both", "first", "corrected")
 Row = dict[str, Any]
 
 
@@ -231,16 +231,16 @@ class _Reader:
     entry: Row
 
     def part(self, measure: Measure, row: Row) -> Part:
-        band, digest = (self._band(row, key) for key in ("band", "digest"))
+        band, first = (self._band(row, key) for key in ("band", "first"))
         chosen = row.get("set", "both")
         free = bool(self.entry.get("withheld")) or "reported" in (self.entry.get("kind"), row.get("kind"))
         rule = row.get("rule", "").replace("none", "")
-        if not free and band is None and digest is None and not rule:
-            self._fail("neither `digest` nor `band` nor `rule`", "what is accepted, or `reported`")
-        old = chosen == "digest" or (chosen == "both" and self.entry.get("set", "both") == "both")
-        if not free and old and digest is None:
-            self._fail("no `digest`", 'the band before the corrections, or `set = "corrected"`')
-        printed = self._printed(row, band if band is not None else digest)
+        if not free and band is None and first is None and not rule:
+            self._fail("neither `first` nor `band` nor `rule`", "what is accepted, or `reported`")
+        old = chosen == "first" or (chosen == "both" and self.entry.get("set", "both") == "both")
+        if not free and old and first is None:
+            self._fail("no `first`", 'the band before the corrections, or `set = "corrected"`')
+        printed = self._printed(row, band if band is not None else first)
         now = self._criterion(rule, printed, chosen)
         unit = row.get("unit", "")
         return Part(
@@ -251,7 +251,7 @@ class _Reader:
             unit,
             int(row.get("digits", 1)),
             rule=now,
-            digest=None if digest is None else Criterion(digest),
+            first=None if first is None else Criterion(first),
             agrees=rules.agreement(rule, printed) if printed.iqr or rule == "S3" else None,
             ours=_show(row.get("ours"), unit),
             printed=printed.value,
@@ -283,7 +283,7 @@ class _Reader:
         )
 
     def _criterion(self, rule: str, printed: Printed, chosen: str) -> Criterion:
-        if not rule or chosen == "digest":
+        if not rule or chosen == "first":
             return Criterion(printed.band or FREE, effect=printed.effect)
         make: Callable[[Printed], Criterion] = RULES[rule]
         try:

@@ -43,7 +43,9 @@ MEANING = (
     "Pass: the measured value lies in the band that was written down before, with the sign that the source states. "
     "Consistent: in the band without that sign, which chance can do. Unclear: outside, but its 95 % interval "
     "reaches into the band, or too few runs. Fail: value and interval outside. Only evidence counts; values that "
-    "chose a reading (calibration), identities (by construction) and what is only shown (reported) are counted apart."
+    "chose a reading (calibration), identities (by construction) and what is only shown (reported) are counted apart. "
+    "Withheld: the printed number is kept back, so that ours is written down before it is known. Not yet: not run at "
+    "full length. A bound marked *before the corrections only* belongs to the first reading and does not count."
 )
 Kind = Literal["evidence", "calibration", "by construction", "again", "reported"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -58,8 +60,8 @@ WORST_FIRST: tuple[Verdict, ...] = ("error", "fail", "unclear", "consistent")
 class Part:
     """One measured quantity of a claim with its published value (if a number was printed) and what it accepts.
 
-    `rule` takes the place of the band `accept` where one of the rules judges. `digest` is what was accepted before the
-    corrections of the study, where that differs; a part of the set `digest` counts only there, one of the set
+    `rule` takes the place of the band `accept` where one of the rules judges. `first` is what was accepted before the
+    corrections of the study, where that differs; a part of the set `first` counts only there, one of the set
     `corrected` only now. `agrees` is what sampling alone allows. `ours` is a value that the source does not print:
     derived, inferred, or of another program; `printed` is the published number, for figures. A part whose `kind` is not
     that of its claim is judged and shown, and the claim's verdict does not depend on it.
@@ -72,12 +74,12 @@ class Part:
     unit: str = ""
     digits: int = 1
     rule: Criterion | None = None
-    digest: Criterion | None = None
+    first: Criterion | None = None
     agrees: Band | None = None
     ours: str = ""
     printed: float | None = None
     kind: Kind | None = None
-    set: Literal["both", "digest", "corrected"] = "both"
+    set: Literal["both", "first", "corrected"] = "both"
 
     @property
     def criterion(self) -> Criterion:
@@ -87,7 +89,7 @@ class Part:
     @property
     def before(self) -> Criterion:
         """What it was judged by before the corrections."""
-        return self.digest if self.digest is not None else self.criterion
+        return self.first if self.first is not None else self.criterion
 
     def show(self, value: float) -> str:
         """A value in the unit of the part; shares and relative changes are shown in per cent."""
@@ -105,7 +107,7 @@ class Part:
     def show_band(self, e: Estimate | None = None) -> str:
         """What is accepted, in words; of some rules only with the estimate that is judged, and with its scatter s."""
         c = self.criterion
-        if self.set == "digest":
+        if self.set == "first":
             return f"{c.accept.show(self.show)}, before the corrections only"
         text = (c.band(e) if e is not None and e.n else c.accept).show(self.show)
         scatter = f", s = {self.show(e.sd)}" if c.rule == "S11" and isinstance(e, Seeds) else ""
@@ -166,7 +168,7 @@ class Claim:
         if self.needs:
             return Checked(self, (), "not yet", "not yet")
         measured = tuple(_measure(p, results) for p in self.parts)
-        now = [m.verdict for m in measured if m.verdict == "error" or self.counts(m.part, "digest")]
+        now = [m.verdict for m in measured if m.verdict == "error" or self.counts(m.part, "first")]
         before = [m.earlier for m in measured if m.earlier == "error" or self.counts(m.part, "corrected")]
         if self.withheld == "yes":
             broken: Verdict = "error" if "error" in now else "withheld"
@@ -174,7 +176,7 @@ class Claim:
         judged: Verdict = overall(now) if now or not measured else "reported"
         return Checked(self, measured, judged, overall(before) if before and self.set == "both" else "not yet")
 
-    def counts(self, part: Part, other: str = "digest") -> bool:
+    def counts(self, part: Part, other: str = "first") -> bool:
         """Whether the claim's verdict depends on a part: by the bands of now, or (`corrected`) by those of before."""
         return part.set != other and part.kind in (None, self.kind)
 
@@ -257,7 +259,7 @@ def _measure(part: Part, results: Results) -> MeasuredPart:
     try:
         e = estimated(part.measure, results)
         now, before = part.criterion, part.before
-        verdict: Verdict = "reported" if part.set == "digest" else now.judge(e)
+        verdict: Verdict = "reported" if part.set == "first" else now.judge(e)
         earlier: Verdict = "reported" if part.set == "corrected" else before.judge(e)
         return MeasuredPart(part, e, verdict, earlier, _few(part, now.why(e), e))
     except MissingDataError as problem:
