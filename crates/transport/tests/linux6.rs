@@ -3,6 +3,7 @@
 use crosswind_base::packet::Ext;
 use crosswind_base::{Dur, EventKind, Packet, TcpFlags, Time};
 use crosswind_transport::tcp::law::Controller;
+use crosswind_transport::tcp::params::{TailProbe, TimeoutWindow};
 use crosswind_transport::tcp::sender::{Line, Outgoing, Sender};
 use crosswind_transport::tcp::{Io, TcpParams, preset, share};
 
@@ -40,7 +41,9 @@ struct World {
 impl World {
     /// A sender with `segments` to send and a round trip of 100 ms behind it.
     fn new(segments: u64) -> World {
-        let p = preset::preset("linux-6").expect("a preset");
+        World::with(preset::preset("linux-6").expect("a preset"), segments)
+    }
+    fn with(p: TcpParams, segments: u64) -> World {
         let mut w = World { tx: Sender::new(&p, true), p, wire: Wire::default() };
         w.at(1_000);
         w.tx.open_window(1 << 40);
@@ -71,6 +74,25 @@ impl World {
     }
     fn window(&self) -> f64 {
         self.tx.law.window().cwnd() / MSS as f64
+    }
+}
+
+#[test]
+fn a_timeout_leaves_what_may_still_arrive_and_one_segment_or_one_alone() {
+    for (timeout_window, left) in [(TimeoutWindow::Flight, 4.0), (TimeoutWindow::OneSegment, 1.0)] {
+        let p = preset::preset("linux-6").expect("a preset").with(|p| {
+            p.recovery.tail_probe = TailProbe::Off;
+            p.window.timeout_window = timeout_window;
+        });
+        let mut w = World::with(p, 2);
+        w.ack(1_100, 1, &[]);
+        // Three more, 50 ms before the timer of the second expires: later than a round trip and a quarter ago.
+        w.at(1_350);
+        w.tx.write(3 * MSS);
+        w.tx.transmit(&w.p, &mut w.wire);
+        w.at(1_400);
+        w.tx.on_timeout(&w.p, &mut w.wire);
+        assert_eq!(w.window(), left, "{timeout_window:?}");
     }
 }
 

@@ -191,10 +191,8 @@ impl Pie {
         if self.accu < 0.85 {
             return false;
         }
-        if self.accu >= 8.5 {
-            return true;
-        }
-        let verdict = rng.chance(self.prob);
+        // PIE->accu_prob_ = 0 after a drop, here and where the packet is dropped or marked.
+        let verdict = self.accu >= 8.5 || rng.chance(self.prob);
         if verdict {
             self.accu = 0.0;
         }

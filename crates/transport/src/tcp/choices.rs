@@ -253,6 +253,17 @@ choice!(
     }
 );
 choice!(
+    /// What is left of the window when the retransmission timer expires.
+    #[derive(Default)]
+    TimeoutWindow {
+        /// One segment, whatever is in flight (RFC 5681).
+        #[default]
+        OneSegment,
+        /// What left so late that it may still arrive, and one segment (Linux 6, BBR version 3).
+        Flight,
+    }
+);
+choice!(
     /// Whether the window is held to what is in flight when an ACK is out of the ordinary.
     WindowModeration {
         /// No (RFC 5681).

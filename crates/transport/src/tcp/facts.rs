@@ -52,6 +52,10 @@ pub struct Ack {
     pub newest: (Time, u64),
     /// That segment had been sent more than once.
     pub newest_retransmitted: bool,
+    /// The same for those alone that had not been delivered before: of those sent once, and of those sent again. Zero where
+    /// there is none.
+    pub news_once: (Time, u64),
+    pub news_again: (Time, u64),
     /// Whether this ACK, if it gives a sample, ends the back-off of the timer.
     pub ends_backoff: bool,
     /// The timestamp that it echoes.

@@ -11,7 +11,7 @@ pub use super::choices::{
     AvoidanceCounting, BackoffEnd, DelayedAckTimer, DuplicatesRule, Frto, GrowWhen, Handshake, Pacing, PacingBurst,
     Patience, Paws, PeerRetransmissions, ReceiveWindow, ReduceFrom, ResetRule, RtoProfile, RttSampling,
     SackAfterTimeout, SpuriousResponse, SpuriousTimer, Switch, SynLoss, TimeWait, TimeoutInRecovery, TimeoutThreshold,
-    TimestampEcho, WindowLimit, WindowModeration, WindowProbe,
+    TimeoutWindow, TimestampEcho, WindowLimit, WindowModeration, WindowProbe,
 };
 pub use super::conn::habit::AckHabitParams;
 pub use super::conn::keepalive::KeepaliveParams;

@@ -137,7 +137,8 @@ fn rfc() -> TcpParams {
         window: WindowParams {
             initial_window_segments: 10, initial_ssthresh: Size(1 << 30), grow_on_recovery_exit: Switch::Off,
             avoidance_counting: AvoidanceCounting::Bytes, grow_when: GrowWhen::WindowLimited,
-            reduce_from: ReduceFrom::Flight, window_moderation: WindowModeration::Off, reduction: Reduction::AtOnce,
+            reduce_from: ReduceFrom::Flight, timeout_window: TimeoutWindow::OneSegment,
+            window_moderation: WindowModeration::Off, reduction: Reduction::AtOnce,
             flight_bound: Switch::Off, idle_restart: Switch::On, max_burst_segments: 0, window_limit_segments: 0,
             window_limit_holds: WindowLimit::Flight,
         },
@@ -265,6 +266,7 @@ fn linux_6() -> TcpParams {
         p.window.grow_when = GrowWhen::FullInRound;
         p.window.window_limit_holds = WindowLimit::Window;
         p.window.reduce_from = ReduceFrom::Cwnd;
+        p.window.timeout_window = TimeoutWindow::Flight;
         p.recovery.detection = Detection::Rack;
         p.window.reduction = Reduction::PrrSafeAck;
         p.recovery.tail_probe = TailProbe::On;

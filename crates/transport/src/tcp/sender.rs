@@ -137,6 +137,10 @@ impl Sender {
     pub fn use_sack(&mut self, p: &TcpParams, sack: bool) {
         self.detector = Detector::new(p, sack);
         self.recovery = self.detector.policy();
+        if !sack && let Some(x) = &mut self.optional {
+            // Without SACK the answer to a probe of the tail says nothing (RFC 8985 section 4).
+            x.probe = None;
+        }
     }
     /// The application writes `bytes` more. The caller keeps to [`Sender::send_space`].
     pub fn write(&mut self, bytes: u64) {
@@ -291,7 +295,7 @@ impl Sender {
         if a.bytes > 0 {
             self.renew_timer(verdict, now, p);
         }
-        self.plan_probe(now, p);
+        self.plan_probe(now);
         self.moderate(before, &a, p);
         if self.detector.status().may_send {
             self.transmit(p, line);
@@ -490,21 +494,17 @@ impl Sender {
             self.remember(p);
         }
         let reduction = self.remember_timeout(p);
-        let hold = match self.phase {
-            // RFC 5681: the threshold is held when the same segment times out again; ns-2 halves every time.
-            Phase::Timeout { .. } if repeated && p.timers.timeout_threshold == TimeoutThreshold::First => true,
-            _ if self.ecn.answers == EchoAnswers::BeyondRecoveryPoint => self.ecn.answered_last,
-            Phase::Timeout { .. } => false,
-            Phase::Recovery { .. } => p.recovery.timeout_in_recovery == TimeoutInRecovery::Hold,
-            Phase::Echo { .. } => !Needs::of(&p.controller).apart,
-            Phase::Open => false,
-        };
+        let hold = self.holds_threshold(repeated, p);
         let ssthresh = self.law.ssthresh();
         let view = self.view(p);
         let late_before = self.detector.on_timeout(now, &self.board, &view);
         self.congested(Trigger::Timeout, p, line);
         if hold {
             self.law.change(Change::Threshold(ssthresh));
+        }
+        if p.window.timeout_window == TimeoutWindow::Flight {
+            let may_arrive = late_before.map_or(0, |time| self.board.sent_after(time));
+            self.law.change(Change::StartFrom(real(may_arrive + p.connection.mss.0)));
         }
         if let Some(x) = &mut self.optional {
             x.on_timeout();
@@ -532,6 +532,19 @@ impl Sender {
         self.timer = now + self.rtt.rto(p);
         self.retransmit_first_lost(p, line);
         self.trace_window(line);
+    }
+
+    /// Whether a timeout leaves the threshold as it is.
+    fn holds_threshold(&self, repeated: bool, p: &TcpParams) -> bool {
+        match self.phase {
+            // RFC 5681: the threshold is held when the same segment times out again; ns-2 halves every time.
+            Phase::Timeout { .. } if repeated && p.timers.timeout_threshold == TimeoutThreshold::First => true,
+            _ if self.ecn.answers == EchoAnswers::BeyondRecoveryPoint => self.ecn.answered_last,
+            Phase::Timeout { .. } => false,
+            Phase::Recovery { .. } => p.recovery.timeout_in_recovery == TimeoutInRecovery::Hold,
+            Phase::Echo { .. } => !Needs::of(&p.controller).apart,
+            Phase::Open => false,
+        }
     }
 
     /// A retransmission by the peer arrived: with the defect it counts as a duplicate ACK for F-RTO.

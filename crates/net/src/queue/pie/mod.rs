@@ -28,7 +28,8 @@
 //! have seen at their time. 2. `t_update` is not rounded to the ticks of a kernel's timer (16 ms at 250 Hz). 3. rfc8033 contradicts itself on
 //! when a resting law forgets: here it does when it turns active, as in appendix B, and it updates nothing while it rests but the rate at which
 //! packets leave: forgotten, too, the law would turn inactive with the packet that woke it. 4. With timestamps the delay is that of the packet that left last, 0 when it left the
-//! queue empty, in both profiles.
+//! queue empty, in both profiles. 5. Each pick begins the sum of section 5.4 anew, whether the packet is dropped or marked; its appendix B can be read
+//! so that a pick for certain that marks does not. `linux`: it does not, as in the kernel.
 //!
 //! **Checked by**: oracle `pie` on random traces, both profiles and estimators; probabilities and gaps of `crates/testkit/tests/pie.rs`;
 //! conformance suite.

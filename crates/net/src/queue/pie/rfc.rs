@@ -76,10 +76,10 @@ impl Rfc {
             return rng.chance(chance);
         }
         self.accu = if chance == 0.0 { 0.0 } else { self.accu + chance };
-        if self.accu < 0.85 || self.accu >= 8.5 {
-            return self.accu >= 8.5;
+        if self.accu < 0.85 {
+            return false;
         }
-        let is_selected = rng.chance(chance);
+        let is_selected = self.accu >= 8.5 || rng.chance(chance);
         if is_selected {
             self.accu = 0.0;
         }
@@ -189,5 +189,15 @@ mod tests {
             });
             assert_eq!(picks.count(), selected, "{accu}");
         }
+    }
+
+    #[test]
+    fn after_a_pick_for_certain_the_sum_begins_anew_whether_the_packet_is_dropped_or_marked() {
+        let params = PieParams::default();
+        let mut rng = Streams::new(3).named("pie");
+        let mut law = law(0.001, &params);
+        law.accu = 8.5;
+        let picks = (0..800).filter(|_| law.picks(&params, &long(), &mut rng));
+        assert_eq!(picks.count(), 1, "and none of the next 800, which add up to 0.8");
     }
 }

@@ -33,6 +33,7 @@ pub struct Scoreboard {
     /// No segment before this number is unsacked, unmarked and never retransmitted.
     suspect_cursor: u64,
     sacked: u64,
+    sacked_segments: u32,
     lost: u64,
     retransmitted: u64,
     /// Lost and not retransmitted yet.
@@ -51,6 +52,10 @@ impl Scoreboard {
     /// Bytes reported by SACK and not yet acknowledged cumulatively.
     pub fn sacked_bytes(&self) -> u64 {
         self.sacked
+    }
+    /// Segments of which all that is left is SACKed.
+    pub fn sacked_segments(&self) -> u32 {
+        self.sacked_segments
     }
     /// Bytes held lost (retransmitted or not), not SACKed.
     pub fn lost_bytes(&self) -> u64 {
@@ -149,11 +154,13 @@ impl Scoreboard {
                 out.latest_retransmission = out.latest_retransmission.max(news);
             } else {
                 out.latest_original = (s.sent_at, s.end());
+                out.latest_unreported = if s.is_sacked() { out.latest_unreported } else { out.latest_original };
             }
             out.original_below_mark |= s.start < mark && !s.was_ever_retransmitted() && !s.is_sacked();
             out.timed = out.timed.or(Some(s.sent_at));
             out.last_sent_at = s.sent_at;
             self.forget(&s, s.len as u64);
+            self.sacked_segments -= u32::from(s.is_sacked());
             self.ring.pop_front();
             self.popped += 1;
         }
@@ -273,6 +280,7 @@ impl Scoreboard {
                 fresh.on_sacked(&was, mark);
                 self.uncount(&was, was.len as u64);
                 self.sacked += was.len as u64;
+                self.sacked_segments += 1;
                 news += was.len as u64;
             }
             i += 1;
@@ -360,7 +368,7 @@ impl Scoreboard {
     pub fn mark_all_lost(&mut self, keep: SackAfterTimeout, high: u64) {
         if keep == SackAfterTimeout::Clear {
             self.ranges.clear();
-            self.sacked = 0;
+            (self.sacked, self.sacked_segments) = (0, 0);
         }
         let waited = self.waiting;
         (self.lost, self.retransmitted, self.waiting, self.suspect_cursor) = (0, 0, 0, self.popped);
@@ -427,6 +435,7 @@ impl Scoreboard {
         };
         same("outstanding bytes", nxt - una, sum(&|_| true))?;
         same("SACKed bytes", self.sacked, sum(&|s| s.is_sacked()))?;
+        same("SACKed segments", self.sacked_segments.into(), self.segments().filter(|s| s.is_sacked()).count() as u64)?;
         same("lost bytes", self.lost, sum(&|s| s.is_lost()))?;
         same("retransmitted bytes", self.retransmitted, sum(&|s| s.is_retransmitted()))?;
         same("bytes that wait", self.waiting, sum(&|s| s.is_lost() && !s.is_retransmitted()))?;

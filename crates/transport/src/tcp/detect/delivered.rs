@@ -11,6 +11,9 @@ pub struct Delivered {
     pub newest: (Time, u64),
     /// It had been sent more than once.
     pub newest_retransmitted: bool,
+    /// As `newest`, of those that had not been delivered before: of those sent once, and of those sent again.
+    pub news_once: (Time, u64),
+    pub news_again: (Time, u64),
     /// Segments.
     pub segments: u32,
 }
@@ -22,7 +25,9 @@ impl Delivered {
         let newest_retransmitted = acked.latest_retransmission > acked.latest_original;
         let newest = if newest_retransmitted { acked.latest_retransmission } else { acked.latest_original };
         let segments = acked.segments - acked.known_segments;
-        Delivered { original_below_mark: acked.original_below_mark, newest, newest_retransmitted, segments }
+        let (news_once, news_again) = (acked.latest_unreported, acked.latest_retransmission);
+        let original_below_mark = acked.original_below_mark;
+        Delivered { original_below_mark, newest, newest_retransmitted, news_once, news_again, segments }
     }
 }
 
@@ -38,8 +43,11 @@ impl OnSacked for Delivered {
     fn on_sacked(&mut self, s: &Sent, mark: u64) {
         self.original_below_mark.on_sacked(s, mark);
         self.segments += 1;
-        if (s.sent_at, s.end()) > self.newest {
-            (self.newest, self.newest_retransmitted) = ((s.sent_at, s.end()), s.was_ever_retransmitted());
+        let (sent, is_again) = ((s.sent_at, s.end()), s.was_ever_retransmitted());
+        if sent > self.newest {
+            (self.newest, self.newest_retransmitted) = (sent, is_again);
         }
+        let news = if is_again { &mut self.news_again } else { &mut self.news_once };
+        *news = sent.max(*news);
     }
 }

@@ -165,7 +165,7 @@ fn a_probe_repairs_when_what_followed_it_is_acknowledged_and_no_byte_came_twice(
     ] {
         let mut tlp = Tlp::default();
         tlp.sent(5001, kind);
-        let a = Ack { ack, bytes: MSS, reported_twice, ..Ack::default() };
+        let a = Ack { ack, bytes: MSS, reported_twice, twice_end: 5001, ..Ack::default() };
         assert_eq!(tlp.repairs(&a), repairs, "{kind:?} {ack} {reported_twice}");
         assert_eq!(tlp.on_ack(&a) == Meaning::Repaired, repairs, "{kind:?} {ack} {reported_twice}");
     }

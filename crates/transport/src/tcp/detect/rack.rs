@@ -3,7 +3,7 @@
 //! **Source**: rfc8985 sections 5 and 6; linux-6.18 `tcp_recovery.c`.
 //!
 //! **Idea**: a segment is lost when one that left later has been delivered and `rtt + reo_wnd` have passed since it left, `rtt` being that
-//! of the segment delivered last. `reo_wnd` is zero until reordering has been seen while `dupthresh` segments are SACKed or
+//! of the segment delivered last, however early it left. `reo_wnd` is zero until reordering has been seen while `dupthresh` segments are SACKed or
 //! a recovery is under way; else a quarter of the least round trip, times a factor that grows with each D-SACK.
 //!
 //! | parameter | unit | default | origin of the default |
@@ -13,7 +13,8 @@
 //!
 //! **Deviations**: 1. The check by timestamps of section 6.2 step 2 is made where there are some and the ACK advances: one that does not echoes
 //! the last segment in order (RFC 7323 section 4.3), so a probe of the tail behind a hole would never count as delivered. Linux only asks
-//! whether the ACK came sooner than the least round trip. 2. The least round trip is that of the whole connection, the handshake included. 3. The ACK that ends a recovery is not searched for new losses: the next one is.
+//! whether the ACK came sooner than the least round trip. 2. The least round trip is that of the whole connection, the handshake included. 3. The ACK that ends a recovery is not searched for new losses: the next one is. 4. Of several
+//! retransmissions that one ACK delivers, step 2 looks at the one that left last.
 //!
 //! **Checked by**: `detect/rack_oracle.rs` (the pseudo-code over a plain list, on random traces); unit tests (window, factor, timeouts); `tests/linux6.rs`; the twins
 //! with a real kernel (docs/validation.md).
@@ -33,7 +34,7 @@ const PERSIST: u32 = 16;
 pub struct Rack {
     /// The segment delivered that left last: when, and its end.
     newest: (Time, u64),
-    /// Its round trip.
+    /// The round trip of the last ACK that delivered anything: of the segment that left last of those.
     rtt: Dur,
     min_rtt: Dur,
     rtts: RttFilter,
@@ -80,36 +81,46 @@ impl Rack {
 
     /// Section 6.2 step 2.
     fn update(&mut self, a: &Ack) {
-        if a.newest <= self.newest || a.newest.0 == Time::ZERO {
+        let is_valid = a.news_again.0 > Time::ZERO && self.is_of_retransmission(a);
+        let again = if is_valid { a.news_again } else { Default::default() };
+        let newest = a.news_once.max(again);
+        if newest.0 == Time::ZERO {
             return;
         }
-        let rtt = a.now.since(a.newest.0);
-        // What the retransmission cannot have caused.
-        let has_echo = a.ts_ecr != 0 && a.bytes > 0;
-        let is_older = self.tick.is_some_and(|tick| has_echo && is_older(a.ts_ecr, stamp(a.newest.0, tick)));
-        if a.newest_retransmitted && (rtt < self.min_rtt || is_older) {
-            return;
-        }
-        (self.newest, self.rtt) = (a.newest, rtt);
+        self.rtt = a.now.since(newest.0);
+        self.newest = self.newest.max(newest);
         // The first losses may come before any ACK that advances.
-        if !a.newest_retransmitted {
-            self.min_rtt = self.min_rtt.min(rtt);
+        if a.news_once.0 > Time::ZERO {
+            self.min_rtt = self.min_rtt.min(a.now.since(a.news_once.0));
         }
     }
 
-    /// Section 6.2 step 4, but for the end of a recovery.
-    fn count_duplicates(&mut self, a: &Ack, v: &View) {
+    /// Whether the last of the retransmissions delivered may have arrived in its last copy.
+    fn is_of_retransmission(&self, a: &Ack) -> bool {
+        let has_echo = a.ts_ecr != 0 && a.bytes > 0;
+        let is_older = self.tick.is_some_and(|tick| has_echo && is_older(a.ts_ecr, stamp(a.news_again.0, tick)));
+        !is_older && a.now.since(a.news_again.0) >= self.min_rtt
+    }
+
+    /// Section 6.2 step 4, but for the end of a recovery. Returns whether a D-SACK counted.
+    fn count_duplicates(&mut self, a: &Ack, v: &View) -> bool {
         if self.dsack_until.is_some_and(|until| v.una >= until) {
             self.dsack_until = None;
         }
-        if a.reported_twice > 0 && self.dsack_until.is_none() {
+        let counts = a.reported_twice > 0 && self.dsack_until.is_none();
+        if counts {
             self.dsack_until = Some(v.nxt);
             self.factor += 1;
             self.persist = PERSIST;
         }
+        counts
     }
 
-    fn end_recovery(&mut self) {
+    /// The same step, for an ACK that ends a recovery and of which no D-SACK `counted`.
+    fn end_recovery(&mut self, counted: bool) {
+        if counted {
+            return;
+        }
         self.persist = self.persist.saturating_sub(1);
         if self.persist == 0 {
             self.factor = 1;
@@ -118,7 +129,7 @@ impl Rack {
 
     fn reordering_window(&self, board: &Scoreboard, v: &View) -> Dur {
         let recovers = matches!(v.phase, Phase::Recovery { .. } | Phase::Timeout { .. });
-        let many = board.sacked_bytes() >= u64::from(v.dupthresh) * v.mss;
+        let many = board.sacked_segments() >= v.dupthresh;
         if !self.is_reordered && (recovers || many) || self.min_rtt == Dur(u64::MAX) {
             return Dur::ZERO;
         }
@@ -139,18 +150,18 @@ impl Rack {
 impl Detect for Rack {
     fn on_ack(&mut self, a: &Ack, _blocks: &[(u64, u64)], board: &mut Scoreboard, v: &View) -> Verdict {
         self.hear(a, v.handshake_rtt);
-        self.count_duplicates(a, v);
+        let counted = self.count_duplicates(a, v);
         if let Phase::Recovery { high } = v.phase
             && v.una >= high
         {
             self.deadline = Time::NEVER;
-            self.end_recovery();
+            self.end_recovery(counted);
             return Verdict::Recovered;
         }
         if let Phase::Timeout { high } = v.phase
             && v.una >= high
         {
-            self.end_recovery();
+            self.end_recovery(counted);
         }
         let lost = self.detect(a.now, board, v);
         match v.phase {
@@ -246,6 +257,45 @@ mod tests {
         assert_eq!((of(1), of(2)), (Dur::from_millis(25), Dur::from_millis(50)));
         // Sixteen quarters are more than a round trip: the bound is the smoothed round trip, not an eighth of it.
         assert_eq!(of(16), Dur::from_millis(100));
+    }
+
+    #[test]
+    fn three_segments_are_enough_however_short_the_last_is() {
+        let mut rack = rack();
+        rack.is_reordered = false;
+        let mut board = Scoreboard::new();
+        for (start, len) in [(1, 1000), (1001, 1000), (2001, 1000), (3001, 10)] {
+            board.push(start, len, Time(1_000_000));
+        }
+        let mut window = |block: (u64, u64)| {
+            board.sack(block, 0, &mut false);
+            rack.reordering_window(&board, &view(1, Phase::Open))
+        };
+        assert_eq!(window((1001, 3001)), Dur::from_millis(25));
+        assert_eq!(window((3001, 3011)), Dur::ZERO);
+    }
+
+    #[test]
+    fn a_dsack_on_the_ack_that_ends_a_recovery_holds_the_factor_for_sixteen_more() {
+        let mut rack = rack();
+        let (high, mut board) = (100 * MSS, Scoreboard::new());
+        let a = Ack { now: Time(1_000_000_000), bytes: MSS, reported_twice: MSS, ..Ack::default() };
+        rack.on_ack(&a, &[], &mut board, &view(high, Phase::Recovery { high }));
+        assert_eq!((rack.factor, rack.persist), (2, 16));
+    }
+
+    #[test]
+    fn a_segment_that_comes_late_tells_the_round_trip_although_a_later_one_was_there_before() {
+        let mut rack = rack();
+        let at = |ms: u64| Time(ms * 1_000_000);
+        let ack = |now, sent, end| Ack { now: at(now), bytes: MSS, news_once: (at(sent), end), ..Ack::default() };
+        rack.hear(&ack(1100, 1000, 5001), Dur(u64::MAX));
+        rack.hear(&ack(1150, 990, 4001), Dur(u64::MAX));
+        assert_eq!((rack.newest, rack.rtt), ((at(1000), 5001), Dur::from_millis(160)));
+        // A retransmission that is answered too early says nothing; what came once with it does.
+        let both = Ack { news_again: (at(1190), 6001), ..ack(1200, 1080, 7001) };
+        rack.hear(&both, Dur(u64::MAX));
+        assert_eq!((rack.newest, rack.rtt), ((at(1080), 7001), Dur::from_millis(120)));
     }
 
     #[test]

@@ -60,19 +60,24 @@ impl Plain {
                 self.reordering_seen = true;
             }
         }
-        // The segment that left last stands for all of them.
-        let newest = delivered.iter().max_by_key(|s| (s.xmit_ts, s.end_seq));
-        if let Some(s) = newest
-            && sent_after(s.xmit_ts, s.end_seq, self.xmit_ts, self.end_seq)
-        {
+        // Of several retransmissions the one that left last stands for all.
+        let again = delivered.iter().filter(|s| s.retransmitted).max_by_key(|s| (s.xmit_ts, s.end_seq));
+        let mut in_order: Vec<Segment> = delivered.iter().filter(|s| !s.retransmitted).chain(again).copied().collect();
+        in_order.sort_by_key(|s| (s.xmit_ts, s.end_seq));
+        let min_rtt = self.min_rtt;
+        for s in &in_order {
             let rtt = now - s.xmit_ts;
             // ACK.ts_option.echo_reply.ts < Segment.xmit_ts; zero: there are none, or the echo is of an older segment in order.
             let earlier = ts_ecr != 0 && ts_ecr < stamp(Time(s.xmit_ts), TICK);
-            if !(s.retransmitted && (earlier || self.min_rtt.is_none_or(|m| rtt < m))) {
-                (self.rtt, self.xmit_ts, self.end_seq) = (rtt, s.xmit_ts, s.end_seq);
-                if !s.retransmitted {
-                    self.min_rtt = Some(self.min_rtt.map_or(rtt, |m| m.min(rtt)));
-                }
+            if s.retransmitted && (earlier || min_rtt.is_none_or(|m| rtt < m)) {
+                continue;
+            }
+            self.rtt = rtt;
+            if sent_after(s.xmit_ts, s.end_seq, self.xmit_ts, self.end_seq) {
+                (self.xmit_ts, self.end_seq) = (s.xmit_ts, s.end_seq);
+            }
+            if !s.retransmitted {
+                self.min_rtt = Some(self.min_rtt.map_or(rtt, |m| m.min(rtt)));
             }
         }
     }
@@ -191,6 +196,8 @@ impl Both {
             covers_original: delivered.original_below_mark,
             newest: delivered.newest,
             newest_retransmitted: delivered.newest_retransmitted,
+            news_once: delivered.news_once,
+            news_again: delivered.news_again,
             ts_ecr,
             ..Ack::default()
         };

@@ -12,7 +12,8 @@
 //!
 //! **Deviations**: 1. With one segment in the network the probe waits 200 ms more (Linux), not for the delayed ACK that the peer is
 //! thought to use (section 7.2). 2. It is sent however full the window is, as both sources have it, but only while no
-//! SACK is outstanding and no recovery is under way.
+//! SACK is outstanding and no recovery is under way. 3. Section 4 wants RACK beside it: another detector takes the SACK of a probe
+//! by its own rules, and may find no loss in it.
 //!
 //! **Checked by**: `tests/linux6.rs` (times of probes and what their ACKs cost, by hand).
 
@@ -63,8 +64,8 @@ pub struct Situation {
     pub srtt: Option<Dur>,
     /// When the retransmission timer expires.
     pub timer: Time,
-    pub outstanding: u64,
-    pub mss: u64,
+    /// Segments in the network.
+    pub outstanding: usize,
     /// Nothing is SACKed and nothing is being recovered.
     pub is_plain: bool,
 }
@@ -100,7 +101,7 @@ impl Tlp {
     /// Section 7.2: sets the alarm anew, after an ACK or new data.
     pub fn schedule(&mut self, s: Situation) {
         let may_probe = s.is_plain && s.outstanding > 0 && self.out.is_none() && self.has_sample;
-        let more = if s.outstanding <= s.mss { WORST_DELAYED_ACK } else { SLACK };
+        let more = if s.outstanding == 1 { WORST_DELAYED_ACK } else { SLACK };
         let wait = s.srtt.map_or(WITHOUT_SAMPLE, |srtt| srtt.saturating_mul(2) + more);
         self.at = if may_probe { (s.now + wait).min(s.timer) } else { Time::NEVER };
     }
@@ -112,7 +113,7 @@ impl Tlp {
 
     /// Whether `on_ack` will say that the probe filled a hole. Linux answers that before the window grows.
     pub fn repairs(&self, a: &Ack) -> bool {
-        self.out.is_some_and(|(end, kind)| a.ack > end && kind == Kind::Again && a.reported_twice == 0)
+        self.out.is_some_and(|(end, kind)| a.ack > end && kind == Kind::Again && !reports(a, end))
     }
 
     /// Section 7.4.2.
@@ -120,7 +121,7 @@ impl Tlp {
         self.has_sample |= a.rtt.is_some();
         let Some((end, kind)) = self.out.filter(|o| a.ack >= o.0) else { return Meaning::Nothing };
         let is_pure_duplicate = a.bytes == 0 && a.sacked == 0 && a.duplicate;
-        if kind == Kind::New || a.reported_twice > 0 || (a.ack == end && is_pure_duplicate) {
+        if kind == Kind::New || reports(a, end) || (a.ack == end && is_pure_duplicate) {
             self.out = None;
         } else if a.ack > end {
             self.out = None;
@@ -130,13 +131,18 @@ impl Tlp {
     }
 }
 
+/// Whether the peer says that it has the probe twice (section 7.4.2).
+fn reports(a: &Ack, end: u64) -> bool {
+    a.reported_twice > 0 && a.twice_end == end
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     fn situation(now_ms: u64, srtt: Option<Dur>) -> Situation {
         let (now, timer) = (Time(now_ms * 1_000_000), Time(60_000_000_000));
-        Situation { now, srtt, timer, outstanding: 5000, mss: 1000, is_plain: true }
+        Situation { now, srtt, timer, outstanding: 5, is_plain: true }
     }
 
     #[test]
@@ -144,12 +150,22 @@ mod tests {
         let mut t = Tlp::default();
         t.schedule(situation(1000, Some(Dur::from_millis(50))));
         assert_eq!(t.at(), Time(1_102_000_000));
-        t.schedule(Situation { outstanding: 1000, ..situation(1000, Some(Dur::from_millis(50))) });
+        t.schedule(Situation { outstanding: 1, ..situation(1000, Some(Dur::from_millis(50))) });
         assert_eq!(t.at(), Time(1_300_000_000), "one segment: the peer may delay its ACK");
         t.schedule(situation(1000, None));
         assert_eq!(t.at(), Time(2_000_000_000));
         t.schedule(Situation { timer: Time(1_050_000_000), ..situation(1000, None) });
         assert_eq!(t.at(), Time(1_050_000_000));
+    }
+
+    #[test]
+    fn only_what_is_received_twice_up_to_the_end_of_the_probe_is_the_probe() {
+        let acked = |twice_end| {
+            let mut t = Tlp::default();
+            t.sent(5001, Kind::Again);
+            t.on_ack(&Ack { ack: 6001, bytes: 1000, reported_twice: 1000, twice_end, ..Ack::default() })
+        };
+        assert_eq!((acked(5001), acked(3001)), (Meaning::Nothing, Meaning::Repaired));
     }
 
     #[test]
@@ -160,7 +176,7 @@ mod tests {
         t.schedule(situation(1200, srtt));
         assert_eq!(t.at(), Time::NEVER, "one at a time");
         // The probe is reported twice: it is over, but says nothing of the round trip.
-        t.on_ack(&Ack { ack: 5001, bytes: 1000, reported_twice: 1000, ..Ack::default() });
+        t.on_ack(&Ack { ack: 5001, bytes: 1000, reported_twice: 1000, twice_end: 5001, ..Ack::default() });
         t.schedule(situation(1200, srtt));
         assert_eq!(t.at(), Time::NEVER, "no sample yet");
         t.on_ack(&Ack { ack: 6001, bytes: 1000, rtt: srtt, ..Ack::default() });

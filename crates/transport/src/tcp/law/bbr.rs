@@ -406,8 +406,8 @@ impl Bbr {
             }
         }
         if is_old && self.params.probe_rtt > Dur::ZERO && !self.restarts && self.mode != Mode::SmallWindow {
-            self.save_window();
             (self.mode, self.small_until) = (Mode::SmallWindow, None);
+            self.save_window();
         }
         if self.mode == Mode::SmallWindow {
             if self.small_until.is_some() {

@@ -263,8 +263,8 @@ impl Kernel {
             self.min_rtt_stamp = rs.now;
         }
         if filter_expired && self.mode != "probe_rtt" {
-            self.save_cwnd();
             self.mode = "probe_rtt";
+            self.save_cwnd();
             self.probe_rtt_done_stamp = 0;
         }
         if self.mode != "probe_rtt" {

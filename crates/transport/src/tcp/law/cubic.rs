@@ -22,7 +22,8 @@
 //! root for the kernel's approximate one, a clock of 250 ticks a second (`law/cubic_linux.rs`). 5. `2005`: K is such that W(0) is the window
 //! at the first ACK, as in Linux; with the paper's `(w_max beta / C)^(1/3)` a flow that gives way would stand still first. It
 //! approaches the AIMD window by a segment per ACK at most, and answers timeouts as rfc9438 does: the paper says nothing of them. 6. Time in
-//! which the window was not used is left out of an epoch with `rfc9438` only.
+//! which the window was not used is left out of an epoch with `rfc9438` only. 7. An echo leaves one segment with `rfc9438`, two with the others;
+//! a sender with one is not slowed down further by its timer (section 4.6, last paragraph).
 //!
 //! **Checked by**: `law/oracle/cubic.rs` (rfc9438, the paper of 2005 and the kernel's functions line by line), the average windows of rfc9438 tables 1 and 2, measured.
 
@@ -262,10 +263,15 @@ impl Controller for Cubic {
         let segments = if self.params.version == CubicVersion::Rfc9438 { self.w.segments() } else { segments };
         let below = segments < self.w_max && self.params.fast_convergence.on();
         self.w_max = if below { segments * (1.0 + self.beta) / 2.0 } else { segments };
-        self.prior = segments;
+        // The same segment times out again: the threshold stays, and so does the window at which it was set (section 4.3).
+        let is_again = why == Trigger::Timeout && self.starts_over && segments <= 1.0;
+        self.prior = if is_again { self.prior } else { segments };
         self.starts_over = why == Trigger::Timeout;
         self.epoch = None;
         self.w.fall_to(base * self.beta, why);
+        if why == Trigger::Echo && self.params.version == CubicVersion::Rfc9438 {
+            self.w.cwnd = (base * self.beta).max(self.w.mss);
+        }
     }
 
     fn window(&self) -> &Window {
@@ -273,5 +279,50 @@ impl Controller for Cubic {
     }
     fn window_mut(&mut self) -> &mut Window {
         &mut self.w
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Law, LawName};
+    use super::*;
+    use crate::tcp::preset;
+
+    const MSS: f64 = 1460.0;
+
+    fn cubic(version: CubicVersion) -> Box<Cubic> {
+        let p = preset::preset("rfc").expect("a preset").with(|p| {
+            p.controller.law = LawName::Cubic;
+            p.controller.cubic.version = version;
+        });
+        match Law::new(&p) {
+            Law::Cubic(law) => law,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn echoes_leave_one_segment_by_the_rfc_and_two_in_the_kernel() {
+        for (version, least) in [(CubicVersion::Rfc9438, 1.0), (CubicVersion::Linux6, 2.0)] {
+            let mut law = cubic(version);
+            for _ in 0..12 {
+                law.reduce(Trigger::Echo, law.w.cwnd());
+            }
+            assert_eq!((law.w.segments(), law.w.ssthresh()), (least, 2.0 * MSS), "{version:?}");
+            law.reduce(Trigger::Loss, law.w.cwnd());
+            assert_eq!(law.w.segments(), 2.0, "a loss leaves two");
+        }
+    }
+
+    #[test]
+    fn a_segment_that_times_out_again_leaves_the_window_that_was_lost() {
+        let mut law = cubic(CubicVersion::Rfc9438);
+        law.w.cwnd = 20.0 * MSS;
+        law.reduce(Trigger::Timeout, 20.0 * MSS);
+        law.reduce(Trigger::Timeout, MSS);
+        assert_eq!(law.prior, 20.0);
+        law.w.cwnd = 3.0 * MSS;
+        law.reduce(Trigger::Timeout, 3.0 * MSS);
+        assert_eq!(law.prior, 3.0, "of a later loss");
     }
 }

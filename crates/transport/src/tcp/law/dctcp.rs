@@ -14,7 +14,8 @@
 //!
 //! **Deviations**: 1. Marks that come while a loss is repaired are counted and not answered, as in Linux. 2. `rfc`: bytes count when SACK reports
 //! them (the RFC leaves SACK out), and a round is over when all that was in flight at its beginning is acknowledged, as the text of section 3.3 has
-//! it; its step 4 waits for one ACK more.
+//! it; its step 4 waits for one ACK more. 3. A loss in a window that marks have reduced costs a half
+//! more with `rfc` too, as in Linux; section 3.5 may be read so that it does not.
 //!
 //! **Checked by**: `law/dctcp_oracle.rs` (the kernel's integers and the RFC's steps on random ACKs), unit tests (the kernel's integers; as many marks a round at every rate; alpha above a step, the root of two over the window).
 

@@ -9,6 +9,7 @@
 //! |---|---|---|---|
 //! | `avoidance_counting` | - | `bytes` | rfc5681 section 3.1 |
 //! | `reduce_from` | - | `flight` | rfc5681 equation 4 |
+//! | `timeout_window` | - | `one-segment` | rfc5681 section 3.1; `flight` in the presets of Linux 6 (`tcp_enter_loss`) |
 //!
 //! **Deviations**: 1. `acks` counts ACKs, so a receiver that delays them halves the growth, and
 //! needs one ACK more than the window has segments (Linux 2.4). 2. `fraction`

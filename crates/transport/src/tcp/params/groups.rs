@@ -4,8 +4,8 @@
 use crate::tcp::choices::{
     AvoidanceCounting, BackoffEnd, DelayedAckTimer, Frto, GrowWhen, Handshake, Pacing, PacingBurst, Paws,
     PeerRetransmissions, ReceiveWindow, ReduceFrom, ResetRule, RtoProfile, RttSampling, SpuriousResponse,
-    SpuriousTimer, Switch, SynLoss, TimeWait, TimeoutThreshold, TimestampEcho, WindowLimit, WindowModeration,
-    WindowProbe, is_default,
+    SpuriousTimer, Switch, SynLoss, TimeWait, TimeoutThreshold, TimeoutWindow, TimestampEcho, WindowLimit,
+    WindowModeration, WindowProbe, is_default,
 };
 use crate::tcp::conn::habit::AckHabitParams;
 use crate::tcp::conn::keepalive::KeepaliveParams;
@@ -85,6 +85,9 @@ pub struct WindowParams {
     pub grow_when: GrowWhen,
     /// Which quantity a reduction halves.
     pub reduce_from: ReduceFrom,
+    /// What is left of the window when the retransmission timer expires.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub timeout_window: TimeoutWindow,
     /// Whether the window is held to what is in flight when an ACK is out of the ordinary.
     pub window_moderation: WindowModeration,
     /// How the window falls to the threshold after a loss that ACKs have told of.

@@ -13,7 +13,8 @@
 //! **Deviations**: 1. `base` is what the profile reduces from (`reduce_from`), the window in Linux, the data outstanding in
 //! rfc6937; with `prr-rfc9937` it is `RecoverFS` of that document. 2. Segments are counted as bytes over `mss`, rounded up where the source rounds bytes. 3. Reductions after an ECN
 //! echo are made at once, in Linux they are spread too. 4. Where losses are not told one by one (all detectors but
-//! `rack`), an ACK that advances is always a safe one.
+//! `rack`), an ACK that advances is always a safe one. 5. Without SACK only what is acknowledged counts as delivered, not a segment for each duplicate
+//! ACK: the first partial ACK brings it all.
 //!
 //! **Checked by**: `reduction/prr_oracle.rs` (the pseudo-code in whole segments, on random recoveries); `tests/linux6.rs`.
 

@@ -113,14 +113,14 @@ impl Sender {
 
     /// Sets the alarm of the tail loss probe anew, where there is one.
     #[inline]
-    pub(super) fn plan_probe(&mut self, now: Time, p: &TcpParams) {
+    pub(super) fn plan_probe(&mut self, now: Time) {
         if self.optional.as_ref().is_none_or(|x| x.probe.is_none()) {
             return;
         }
         let is_plain = matches!(self.phase, Phase::Open | Phase::Echo { .. }) && self.board.sacked_bytes() == 0;
-        let (outstanding, timer, srtt) = (self.outstanding(), self.timer, self.rtt.srtt);
+        let (outstanding, timer, srtt) = (self.board.len(), self.timer, self.rtt.srtt);
         if let Some(t) = self.optional.as_mut().and_then(|x| x.probe.as_mut()) {
-            t.schedule(Situation { now, srtt, timer, outstanding, mss: p.connection.mss.0, is_plain });
+            t.schedule(Situation { now, srtt, timer, outstanding, is_plain });
         }
     }
 
@@ -147,7 +147,7 @@ impl Sender {
         if let Some(x) = &mut self.optional {
             x.reducing.on_sent(real(left.payload) / real(p.connection.mss.0));
         }
-        self.plan_probe(left.now, p);
+        self.plan_probe(left.now);
         self.write_down(left, p);
         self.pace(left, p);
     }

@@ -87,6 +87,8 @@ impl Sender {
             covers_original: delivered.original_below_mark,
             newest: delivered.newest,
             newest_retransmitted: delivered.newest_retransmitted,
+            news_once: delivered.news_once,
+            news_again: delivered.news_again,
         }
     }
 

@@ -51,7 +51,7 @@ impl Sender {
         let idle = self.outstanding() == 0 && (self.sent_everything() || self.law.cwnd() >= real(p.connection.mss.0));
         self.timer = if idle { Time::NEVER } else { now + self.rtt.rto(p) };
         if self.optional.is_some() {
-            self.plan_probe(now, p);
+            self.plan_probe(now);
             self.transmit(p, line);
             return true;
         }
@@ -103,6 +103,7 @@ impl Sender {
             newly_delivered: taken.segments,
             covers_original: !self.recovery.watches_order && taken.first_start < self.recovery_point,
             newest: (taken.last_sent_at, pkt.ack),
+            news_once: (taken.last_sent_at, pkt.ack),
             ..Ack::default()
         }
     }

@@ -62,6 +62,12 @@ impl Scoreboard {
         }
     }
 
+    /// Bytes that left later than `time` and were not SACKed, but for the first segment.
+    pub fn sent_after(&self, time: Time) -> u64 {
+        let is_later = |s: &&Sent| s.sent_at > time && !s.is_sacked();
+        self.ring.iter().skip(1).filter(is_later).map(|s| u64::from(s.len)).sum()
+    }
+
     /// The segments that are held lost and wait to be retransmitted, in order.
     pub fn waiting(&self) -> impl Iterator<Item = &Sent> {
         let mut i = self.retransmit_cursor.saturating_sub(self.popped) as usize;

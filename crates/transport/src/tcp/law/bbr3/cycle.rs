@@ -210,8 +210,8 @@ impl Bbr3 {
     pub(super) fn check_probe_rtt(&mut self, rs: &Sample) {
         let is_due = self.probe_rtt_expired && !self.idle_restart && self.params.probe_rtt > Dur::ZERO;
         if self.state != State::ProbeRtt && is_due {
-            self.save_cwnd();
             self.state = State::ProbeRtt;
+            self.save_cwnd();
             self.probe_rtt_done_stamp = None;
             self.ack_phase = Feedback::ProbeStopping;
             self.start_round(rs.all_delivered);

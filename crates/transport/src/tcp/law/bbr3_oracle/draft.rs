@@ -437,8 +437,8 @@ impl Draft {
     }
     fn check_probe_rtt(&mut self) {
         if self.state != "ProbeRTT" && self.probe_rtt_expired && !self.idle_restart {
-            self.save_cwnd();
             self.state = "ProbeRTT";
+            self.save_cwnd();
             self.probe_rtt_done_stamp = 0;
             self.ack_phase = "PROBE_STOPPING";
             self.start_round();

@@ -47,7 +47,10 @@ impl Plain for PlainCubic {
     }
     fn cut(&mut self, why: Trigger, cwnd: f64) -> f64 {
         self.w_max = if cwnd < self.w_max { cwnd * (1.0 + BETA) / 2.0 } else { cwnd };
-        self.cwnd_prior = cwnd;
+        // cwnd_prior is saved with ssthresh, which the same segment does not lower again (RFC 5681 section 3.1).
+        if !(self.after_timeout && why == Trigger::Timeout && cwnd <= 1.0) {
+            self.cwnd_prior = cwnd;
+        }
         self.after_timeout = why == Trigger::Timeout;
         self.epoch = None;
         BETA * cwnd
