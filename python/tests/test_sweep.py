@@ -190,7 +190,7 @@ def test_a_run_that_breaks_down_does_not_take_the_others_with_it(engine: Engine,
     out = capsys.readouterr().out
     assert "1 of 10 runs broke down" in out and "rate=2 Mbit/s, repetition 2, seed 1: internal error: no way out" in out
     failed = load("s").runs.manifest  # a later reader knows that one is missing
-    assert failed["runs"] == 9 and not failed["trusted"]
+    assert failed["runs"] == 9 and not failed["trusted"] and [f["rep"] for f in failed["failed"]] == [2]
     assert load("s").table("run").height == 9
 
 

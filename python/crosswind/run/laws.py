@@ -95,7 +95,11 @@ Laws = Mapping[str, Callable[[], RememberingLaw]]
 
 
 def checked_laws(laws: Laws) -> dict[str, dict[str, Any]]:
-    """What the manifest says of laws of one's own: where each comes from, and the digest of its file."""
+    """What the manifest says of laws of one's own: where each comes from, the digest of its file, and its identity.
+
+    The identity names it among all laws that there have been, so that runs with it need not be made twice. A law whose
+    behaviour does not follow from a file has no digest, and an identity that never comes again.
+    """
     out = {}
     for name, law in laws.items():
         missing = [m for m in ("on_ack", "on_loss") if isinstance(law, type) and not callable(getattr(law, m, None))]
@@ -103,16 +107,15 @@ def checked_laws(laws: Laws) -> dict[str, dict[str, Any]]:
             found = f"a class without {' and '.join(missing)}" if missing else type(law).__name__
             raise InputError("laws", path=name, found=found, expected="a class with on_ack and on_loss")
         where = f"{getattr(law, '__module__', '?')}.{getattr(law, '__qualname__', '?')}"
-        out[name] = {"class": where, "source_digest": _digest(law), "slow_path": True}
+        digest = _digest(law)
+        identity = digest or uuid.uuid4().hex
+        out[name] = {"class": where, "source_digest": digest, "identity": identity, "slow_path": True}
     return out
 
 
-def digests(laws: Laws) -> dict[str, str]:
-    """What names each law among all that there have been, so that runs with it need not be made twice.
-
-    A law whose behaviour does not follow from a file gets a name that never comes again.
-    """
-    return {name: _digest(law) or uuid.uuid4().hex for name, law in laws.items()}
+def identities(own_laws: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The identity of each law of which a manifest tells."""
+    return {name: str(told.get("identity", told.get("source_digest"))) for name, told in own_laws.items()}
 
 
 def _digest(law: object) -> str | None:

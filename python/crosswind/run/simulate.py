@@ -11,7 +11,7 @@ from crosswind.errors import InputError
 from crosswind.results import Runs
 from crosswind.results.folder import results_in
 from crosswind.run.kept import Ask, keep, run_kept
-from crosswind.run.laws import Laws, checked_laws, digests
+from crosswind.run.laws import Laws, checked_laws, identities
 from crosswind.run.progress import Listener
 from crosswind.run.wanted import MAX_SEED, Ties, check_reps
 from crosswind.run.work import Local
@@ -86,7 +86,7 @@ def run_into(
     _check(base, asked, total, workers)
     own = checked_laws(laws or {})
     some = only if only is not None or total == len(asked) else tuple(asked)
-    ask = Ask(base, total, ties, workers, only=some, laws=digests(laws or {}))
+    ask = Ask(base, total, ties, workers, only=some, laws=identities(own))
     _check_files(labelled)
     local = Local(laws or {}, str(folder))
     try:

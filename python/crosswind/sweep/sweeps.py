@@ -22,14 +22,15 @@ import polars as pl
 from crosswind.core import version
 from crosswind.errors import CrosswindError, InputError, InterruptedRunError, UnknownNameError
 from crosswind.results import Runs
-from crosswind.results.folder import UNJOINED
+from crosswind.results.folder import MANIFEST, UNJOINED
 from crosswind.results.place import Folder, Place, place
 from crosswind.results.runs import SCHEMA_VERSION, TABLES
+from crosswind.results.sealed import AGAIN
 from crosswind.results.tables import Source
 from crosswind.run import Ties
 from crosswind.run.gather import Facts
 from crosswind.run.kept import failures
-from crosswind.run.laws import Laws, checked_laws, digests
+from crosswind.run.laws import Laws, checked_laws, identities
 from crosswind.run.progress import Listener
 from crosswind.run.store import Store
 from crosswind.run.wanted import MAX_SEED, check_reps
@@ -147,11 +148,11 @@ def sweep(
     base_seed = seed if seed is not None else table.get("seed")
     _check(base_seed, count, reps_max, workers)
     skip = invalid or ("skip" if table.get("skip_invalid") else "refuse")
+    own = checked_laws(laws or {})
     plan = sweep_plan.make(
         base, wanted, reps=max(count, 2 if targets else 1), seed=base_seed, ties=ties, invalid=skip,
-        laws=digests(laws or {}),
+        laws=identities(own),
     )  # fmt: skip
-    own = checked_laws(laws or {})
     where = place(out if out is not None else Path("out") / f"{base.name}-sweep")
     where.lock()
     try:
@@ -208,6 +209,8 @@ class _Campaign:
         store = Store.open(self.where)
         kept = len(self.plan.all_keys() & store.keys())
         interrupted = False
+        # Whatever ends this process: the tables in the folder are not those of this plan until they are joined.
+        self.where.write(UNJOINED, b"{}\n")
         for _ in range(ROUNDS_MAX):
             _write_plan(self.where, self.plan, self.own_laws)
             count, jobs = self.plan.missing(store.keys())
@@ -219,7 +222,6 @@ class _Campaign:
             if interrupted or self.failed or not self._ask_for_more(store):
                 break
         if interrupted and store.is_large:
-            self.where.write(UNJOINED, b"{}\n")
             raise self._interrupted(len(self.plan.all_keys() & store.keys()))
         store.merge()
         facts = {
@@ -277,30 +279,44 @@ def _write_plan(where: Place, plan: Plan, own_laws: Mapping[str, Mapping[str, An
         "reps": plan.reps,
         "ties": plan.ties,
         "build": plan.build,
-        "laws": {name: told["source_digest"] for name, told in own_laws.items()},
+        "own_laws": own_laws,
     }
     where.write(PLAN_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
 
 
 def load(folder: str | Path) -> Sweep:
-    """Reads a sweep from its folder or address, finished or not. Raises InputError when there is none."""
+    """Reads a sweep from its folder or address; what a command has left single is joined into tables first.
+
+    Raises InputError when there is none, or none of its runs is there.
+    """
     where = place(folder)
     try:
         content = json.loads(where.read(PLAN_FILE))
         base = Scenario(content["base"], content.get("file"))
         wanted = Design([dict(p) for p in content["points"]])
+        own_laws = content.get("own_laws", {})
     except (OSError, ValueError, KeyError, TypeError) as e:
         raise InputError(
             str(folder), found=f"no sweep ({type(e).__name__})", expected="a folder written by `crosswind sweep`"
         ) from None
+    if isinstance(where, Folder) and (where.path / MANIFEST).is_file() and not (where.path / UNJOINED).is_file():
+        saved = Runs.load(where.path)
+        return Sweep(saved, saved.extra["param"], saved.manifest["columns"], str(where))
     seeds = set(content["seeds"])
     seed = seeds.pop() if len(seeds) == 1 and "seed" not in wanted.paths else None
     plan = sweep_plan.make(
         base, wanted, reps=1, seed=seed, ties=content["ties"], invalid="skip",
-        laws={name: str(digest) for name, digest in content.get("laws", {}).items()},
+        laws=identities(own_laws),
     )  # fmt: skip
     plan.reps, plan.build = list(content["reps"]), content["build"]
-    return _collected(plan, Store.open(where), where, {"wall_s": 0.0, "workers": 1, "interrupted": False}, [])
+    store = Store.open(where)
+    if not plan.all_keys() & store.keys():
+        raise InputError(
+            str(folder), found=f"none of the runs that {PLAN_FILE} asks for", expected="at least one finished run",
+            hint=AGAIN,
+        )  # fmt: skip
+    facts = {"wall_s": 0.0, "workers": 1, "interrupted": False, "damaged": store.damaged}
+    return _collected(plan, store, where, facts | ({"own_laws": own_laws} if own_laws else {}), [])
 
 
 def _collected(plan: Plan, store: Store, where: Place, facts: dict[str, Any], failed: list[Failed]) -> Sweep:
