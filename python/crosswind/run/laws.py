@@ -126,9 +126,20 @@ def _digest(law: object) -> str | None:
     if not isinstance(law, type) or "<locals>" in law.__qualname__:
         return None
     try:
-        text = Path(inspect.getfile(law)).read_text(encoding="utf-8")
+        text = _file_of(law).read_text(encoding="utf-8")
     except (OSError, TypeError, UnicodeDecodeError):
         return None
     plain = sorted((k, v) for k, v in vars(law).items() if isinstance(v, int | float | str) and not k.startswith("__"))
     whole = f"{law.__qualname__}{plain}{text}"
     return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
+
+
+def _file_of(law: type) -> Path:
+    """The file that defines a class. Of a program that was not imported its own functions tell. Raises TypeError."""
+    try:
+        return Path(inspect.getfile(law))
+    except TypeError:
+        own = [f for f in vars(law).values() if inspect.isfunction(f) and f.__module__ == law.__module__]
+        if not own:
+            raise
+        return Path(inspect.unwrap(own[0]).__code__.co_filename)
