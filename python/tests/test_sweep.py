@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import wait
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 
 import crosswind as cw
 from crosswind.cli import main
-from crosswind.errors import InputError
+from crosswind.errors import InputError, InterruptedRunError
 from crosswind.results.place import place
 from crosswind.results.summary import show_rate
 from crosswind.run import work as run_work
@@ -154,6 +155,27 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     assert main([*command, "--json"]) == 0
     assert len(json.loads(capsys.readouterr().out)) == 3
     assert load("s").table("run").height == 12
+
+
+def test_ctrl_c_while_a_run_is_kept_loses_no_other_that_has_ended(
+    engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, kept = Store.put, []
+
+    def all_at_once(threads: run_work.Threads) -> list[run_work.Made]:
+        done, threads._open = wait(threads._open)
+        return [f.result() for f in done]
+
+    def pressed(store: Store, tables: Any) -> None:
+        kept.append(1)
+        if len(kept) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        real(store, tables)
+
+    monkeypatch.setattr(Store, "put", pressed)
+    monkeypatch.setattr(run_work.Threads, "results", all_at_once)
+    with pytest.raises(InterruptedRunError, match="3 of 6 runs are finished"):
+        cw.sweep(file, {"flow.bulk.count": [1, 2, 3]}, reps=2, workers=3, out="s")
 
 
 def test_a_full_disk_ends_a_sweep_with_one_line_and_keeps_what_is_finished(
