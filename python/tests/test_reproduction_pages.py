@@ -11,8 +11,6 @@ import pytest
 
 from crosswind.cli import main
 from crosswind.errors import InputError
-from crosswind.cli import main
-from crosswind.errors import InputError
 from crosswind.reproduce import before, catalogue, gathered
 from crosswind.reproduce import pages as reproduction
 from crosswind.reproduce.claims import Band, Claim, Part
