@@ -239,6 +239,16 @@ def test_bad_sweeps_are_refused_before_anything_runs(engine: Engine, file: Path,
     refused(["--zip", "seed=1,2", "--zip", "flow.bulk.count=1"], "as many values")
     refused(["--vary", "seed=1,2", "--precision", "goodput"], "--precision", "goodput=1%")
     refused(["--vary", "seed=1,2", "--set", "record.pcap=x.pcapng"], "no capture in a sweep")
+    refused(["--vary", "seed=one,two"], "(every combination): seed: found", "a whole number from 0")
+    refused(["--vary", "flow.bulk.count=1,2", "--set", "seed=x"], "seed", 'found "x"', "a whole number from 0")
+    refused(["--vary", "flow.bulk.count=1,2", "--formats", "svgg"], "--formats", "did you mean `svg`")
+    text = file.read_text()
+    for wrong in ('reps = "ten"', "precision = 5", "random = { points = 2, seed = -1 }"):
+        file.write_text(f"{text}\n[sweep]\n{wrong}\n")
+        refused([], str(file), f"sweep.{wrong.split()[0]}", "expected")
+        assert main(["validate", str(file)]) == 2 and f"sweep.{wrong.split()[0]}" in capsys.readouterr().err
+    file.write_text(f'{text}\n[sweep]\nreps = "ten"\n')
+    refused(["--vary", "flow.bulk.count=1,2"], "sweep.reps", "a whole number from 1")
     assert not asked
 
 

@@ -38,6 +38,7 @@ from crosswind.run import Ties
 from crosswind.run.kept import keep
 from crosswind.run.progress import Bar
 from crosswind.run.simulate import run_into
+from crosswind.run.wanted import seed_of
 from crosswind.scenario import Scenario
 from crosswind.stats.precision import Precision, until_precise
 
@@ -150,9 +151,8 @@ def _report(runs: Runs, folder: Path, formats: Sequence[Format]) -> Path:
 def _emulated(what: Scenario, seed: int | None, reps: int, pcap: Path | None, bar: Bar, *, together: int) -> Runs:
     from crosswind.emulate import testbed
 
-    own = int(what.get("seed", 1))
     return testbed.run(
-        what, seed=seed if seed is not None else own, reps=reps, together=together, pcap=pcap, progress=bar
+        what, seed=seed if seed is not None else seed_of(what), reps=reps, together=together, pcap=pcap, progress=bar
     )
 
 

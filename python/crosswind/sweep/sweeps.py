@@ -33,7 +33,7 @@ from crosswind.run.kept import failures
 from crosswind.run.laws import Laws, checked_laws, identities
 from crosswind.run.progress import Listener
 from crosswind.run.store import Store
-from crosswind.run.wanted import MAX_SEED, check_reps
+from crosswind.run.wanted import SEEDS, check_reps, is_seed
 from crosswind.run.work import Executor, Failed, Local, Threads, work
 from crosswind.scenario import Scenario
 from crosswind.stats.precision import Precision
@@ -144,7 +144,7 @@ def sweep(
     table = base.sweep
     wanted = _design(base, vary)
     targets = [Precision.parse(p) for p in _texts(precision or table.get("precision", ()))]
-    count = reps if reps is not None else int(table.get("reps", 8 if targets else 1))
+    count = reps if reps is not None else table.get("reps", 8 if targets else 1)
     base_seed = seed if seed is not None else table.get("seed")
     _check(base_seed, count, reps_max, workers)
     skip = invalid or ("skip" if table.get("skip_invalid") else "refuse")
@@ -162,8 +162,10 @@ def sweep(
 
 
 def _design(base: Scenario, vary: Vary | None) -> Design:
+    where = base.file or "scenario"
     if vary is None:
-        return designs.from_table(base.sweep, base.file or "scenario")
+        return designs.from_table(base.sweep, where)
+    designs.check_settings(base.sweep, "sweep", where)
     if isinstance(vary, Design):
         return vary
     ranges = [p for p, a in vary.items() if isinstance(a, Range)]
@@ -179,8 +181,8 @@ def _texts(given: str | Sequence[str]) -> list[str]:
 
 
 def _check(seed: Any, reps: int, reps_max: int, workers: int | None) -> None:
-    if seed is not None and not (isinstance(seed, int) and 0 <= seed <= MAX_SEED):
-        raise InputError("--seed", found=str(seed), expected=f"a whole number from 0 to {MAX_SEED}")
+    if seed is not None and not is_seed(seed):
+        raise InputError("--seed", found=str(seed), expected=SEEDS)
     check_reps(max(reps, reps_max))
     if reps < 1 or reps_max < 1:
         raise InputError("--reps", found=str(min(reps, reps_max)), expected="at least one repetition")
