@@ -200,7 +200,7 @@ def _lists(table: Any, path: str, where: str) -> dict[str, list[Any]]:
 
 def _sampled(table: Any, path: str, where: str) -> dict[str, Any]:
     flat = _flat(table, path, where)
-    settings = {k: flat.pop(k) for k in ("points", "seed") if k in flat}
+    settings: dict[str, Any] = {k: flat.pop(k) for k in ("points", "seed") if k in flat}
     if "points" not in settings:
         raise InputError(where, path=path, found="no `points`", expected="how many points to draw, e.g. points = 50")
     check_settings(settings, path, where)
