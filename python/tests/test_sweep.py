@@ -252,6 +252,22 @@ def test_bad_sweeps_are_refused_before_anything_runs(engine: Engine, file: Path,
     assert not asked
 
 
+def test_a_sweep_that_does_not_begin_leaves_tables_and_manifest_as_they_are(
+    engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cw.sweep(file, {"link.last-hop.rate": RATES}, out="s")
+    before = Path("s/manifest.json").read_bytes()
+
+    def unreachable(*_: Any) -> None:
+        raise InputError("--cluster", found="no scheduler", expected="one")
+
+    monkeypatch.setattr("crosswind.sweep.cluster.Cluster", unreachable)
+    with pytest.raises(InputError, match="no scheduler"):
+        cw.sweep(file, {"link.last-hop.rate": [*RATES, "3 Mbit/s"]}, cluster="tcp://x:1", out="s")
+    assert load("s").parameters["rate"].to_list() == RATES
+    assert Path("s/manifest.json").read_bytes() == before
+
+
 def test_impossible_combinations_can_be_left_out(engine: Engine, file: Path, capsys: Capture) -> None:
     command = ["sweep", str(file), "--vary", "link.last-hop.rate=1 Mbit/s,-1 bit/s", "--out", "s", "--skip-invalid"]
     assert main(command) == 0

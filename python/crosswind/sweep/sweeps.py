@@ -22,7 +22,7 @@ import polars as pl
 from crosswind.core import version
 from crosswind.errors import CrosswindError, InputError, InterruptedRunError, UnknownNameError
 from crosswind.results import Runs
-from crosswind.results.folder import MANIFEST, UNJOINED
+from crosswind.results.folder import UNJOINED, is_joined
 from crosswind.results.place import Folder, Place, place
 from crosswind.results.runs import SCHEMA_VERSION, TABLES
 from crosswind.results.sealed import AGAIN
@@ -211,13 +211,14 @@ class _Campaign:
         store = Store.open(self.where)
         kept = len(self.plan.all_keys() & store.keys())
         interrupted = False
-        # Whatever ends this process: the tables in the folder are not those of this plan until they are joined.
-        self.where.write(UNJOINED, b"{}\n")
         for _ in range(ROUNDS_MAX):
             _write_plan(self.where, self.plan, self.own_laws)
             count, jobs = self.plan.missing(store.keys())
             if count:
-                progressed = work(count, jobs, self._executor(), store, self.progress)
+                executor = self._executor()
+                # Whatever ends this process: from here on the tables in the folder lack runs that are kept.
+                self.where.write(UNJOINED, b"{}\n")
+                progressed = work(count, jobs, executor, store, self.progress)
                 self.made += progressed.made
                 self.failed = progressed.failed
                 interrupted = progressed.interrupted
@@ -301,7 +302,7 @@ def load(folder: str | Path) -> Sweep:
         raise InputError(
             str(folder), found=f"no sweep ({type(e).__name__})", expected="a folder written by `crosswind sweep`"
         ) from None
-    if isinstance(where, Folder) and (where.path / MANIFEST).is_file() and not (where.path / UNJOINED).is_file():
+    if isinstance(where, Folder) and is_joined(where.path):
         saved = Runs.load(where.path)
         return Sweep(saved, saved.extra["param"], saved.manifest["columns"], str(where))
     seeds = set(content["seeds"])
