@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -20,11 +21,11 @@ from test_emulate import emulates
 from crosswind import Scenario, delays
 from crosswind import run as simulate
 from crosswind.cli import main
-from crosswind.emulate import needs
+from crosswind.emulate import needs, testbed
 from crosswind.emulate.network import Network
 from crosswind.emulate.programs import tasks_of
 from crosswind.emulate.worker import FIELDS, LAYOUT, Asked
-from crosswind.errors import EXIT_DONE, EXIT_ENVIRONMENT, InputError
+from crosswind.errors import EXIT_DONE, EXIT_ENVIRONMENT, EXIT_FAULT, EXIT_INTERRUPTED, CrosswindError, InputError
 from crosswind.results import Runs
 
 SCENARIO = """\
@@ -54,6 +55,34 @@ dscp = "EF"
 [record]
 sample = "50 ms"
 """
+
+
+@dataclass
+class Stage:
+    """Which repetitions were made, and what ends one of them."""
+
+    made: list[int] = field(default_factory=list)
+    trouble: dict[int, BaseException] = field(default_factory=dict)
+
+    def repetition(self, job: dict[str, Any], _: needs.Privileges) -> Runs:
+        """One, by the engine that is there."""
+        rep, reps = job["rep"], job["reps"]
+        if rep in self.trouble:
+            raise self.trouble[rep]
+        self.made.append(rep)
+        runs = simulate(Scenario(job["scenario"], job["file"]), reps=[rep], reps_total=reps, seed=job["seed"])
+        runs.manifest |= {"mode": "emulate", "reps": reps, "machine": {"lateness": {"p99_ns": 0}}}
+        return runs
+
+
+@pytest.fixture
+def stage(engine: Callable[..., Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    """Repetitions of a testbed by the stand-in engine: no time passes."""
+    stage = Stage()
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(needs, "check", lambda: needs.Privileges(as_user=True))
+    monkeypatch.setattr(testbed, "repetition", stage.repetition)
+    return stage
 
 
 def run_on_real_hosts(text: str, folder: Path) -> Run:
@@ -315,6 +344,43 @@ tcp = { preset = "linux-6" }
 [record]
 pcap = "packets.pcapng"
 """
+
+
+@pytest.mark.parametrize(
+    ("trouble", "code", "said"),
+    [
+        (
+            KeyboardInterrupt(),
+            EXIT_INTERRUPTED,
+            "2 of 4 runs are finished and kept in out; the same command begins anew",
+        ),
+        (CrosswindError("ended with exit code 3"), EXIT_FAULT, "pair, repetition 2, seed 1: ended with exit code 3"),
+    ],
+)
+def test_what_ends_one_repetition_loses_none_that_is_finished(
+    stage: Stage, file: Path, capsys: pytest.CaptureFixture[str], trouble: BaseException, code: int, said: str
+) -> None:
+    stage.trouble[2] = trouble
+    assert main(["run", str(file), "--mode", "emulate", "--reps", "4", "--out", "out"]) == code
+    assert said in capsys.readouterr().err
+    runs = Runs.load("out")
+    assert runs.runs()["rep"].to_list() == [0, 1] and not runs.manifest["trusted"]
+    assert runs.interrupted == (code == EXIT_INTERRUPTED) and [f["rep"] for f in runs.failed] == [2][runs.interrupted :]
+
+
+def test_what_ends_the_first_repetition_reaches_the_caller(stage: Stage, file: Path) -> None:
+    stage.trouble[0] = CrosswindError("no hosts")
+    with pytest.raises(CrosswindError, match="no hosts"):
+        testbed.run(Scenario.load(file), seed=1, reps=3)
+
+
+def test_precision_asks_for_further_repetitions_only_but_where_their_strata_change(stage: Stage, file: Path) -> None:
+    command = ["run", str(file), "--mode", "emulate", "--precision", "goodput=0.1%", "--reps-max", "12", "--out", "out"]
+    assert main(command) == EXIT_DONE
+    assert stage.made == list(range(12)) and Runs.load("out").runs().height == 12
+    stage.made.clear()
+    assert main([*command, "--set", 'flow.bulk.start={ stratified = ["0 s", "9 s"] }']) == EXIT_DONE
+    assert stage.made == [*range(8), *range(12)] and Runs.load("out").runs().height == 12
 
 
 # tcpdump captures at the hosts; it is an optional tool (tools/optional-tools.sh).

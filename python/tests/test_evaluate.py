@@ -96,6 +96,15 @@ def test_a_law_of_ones_own_is_evaluated_from_its_file_its_class_or_its_table(tmp
     assert read(str(tmp_path / "table.py"))[1] == read(mine)[1]
 
 
+def test_runs_with_a_law_from_a_file_are_made_once_until_the_file_changes(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    file = tmp_path / "queue.py"  # the name of an imported module
+    setting = replace(SHORT, reps=1, seconds=8.0)
+    for text, anew in ((LAW, True), (LAW, False), (LAW.replace("/ 2", "/ 3"), True)):
+        file.write_text(text)
+        found = cw.evaluate(str(file), against=[], cases=["tail-drop"], setting=setting, out=tmp_path / "out")
+        assert (found.runs.manifest["packets"] > 0) == anew
+
+
 def test_names_are_laws_in_the_sender_of_today_or_presets() -> None:
     assert read("cubic")[1] == CUBIC
     assert read("htcp")[1] == {"preset": "linux-6", "law": "htcp"}

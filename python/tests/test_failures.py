@@ -82,6 +82,8 @@ def test_an_experiment_with_a_failed_run_is_not_judged(engine: Engine, tmp_path:
         reproduce(experiment, tmp_path / "e", Plan(reps=2, figures="none"))
     kept = Runs.load(tmp_path / "e")
     assert kept.runs().height == len(kept.scenarios) and len(kept.failed) == len(kept.scenarios)
+    assert main(["report", str(tmp_path / "e")]) == 0
+    assert (tmp_path / "e/report.html").is_file() and not (tmp_path / "e/claims.json").exists()
 
 
 @pytest.mark.parametrize(

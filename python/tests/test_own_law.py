@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -10,6 +11,7 @@ import polars as pl
 import pytest
 
 import crosswind as cw
+from crosswind.cli import main
 from crosswind.errors import InputError
 from crosswind.sweep import sweeps
 
@@ -198,3 +200,33 @@ def test_a_sweep_with_a_law_goes_on_where_it_was_and_loads_as_it_is(tmp_path: Pa
     changed = cw.sweep(with_own(), vary, reps=2, laws=laws | {"still": Hears}, out=tmp_path)
     assert (changed.made, changed.kept) == (4, 4), "only what asks the other law"
     assert sweeps.load(tmp_path).flows().equals(changed.flows())
+
+
+@pytest.mark.engine
+def test_a_report_keeps_a_sweep_with_a_law_that_stands_in_no_file(tmp_path: Path) -> None:
+    class Cell(Reno):
+        """As a notebook has it."""
+
+    base = with_own().with_(duration="3 s")
+    first = cw.sweep(base, {"link.x.delay": ["10 ms", "30 ms"]}, reps=2, laws={"mine": Cell}, out=tmp_path)
+    before = (tmp_path / "manifest.json").read_bytes()
+    assert main(["report", str(tmp_path)]) == 0
+    assert (tmp_path / "manifest.json").read_bytes() == before and (tmp_path / "report.html").is_file()
+    assert sweeps.load(tmp_path).flows().equals(first.flows())
+    (tmp_path / "manifest.json").unlink()  # as a killed command leaves it
+    joined = sweeps.load(tmp_path)
+    assert joined.flows().equals(first.flows())
+    assert joined.runs.manifest["own_laws"] == first.runs.manifest["own_laws"]
+
+
+@pytest.mark.engine
+def test_a_sweep_none_of_whose_runs_is_there_is_refused_and_keeps_its_files(tmp_path: Path) -> None:
+    cw.sweep(with_own().with_(duration="3 s"), {"link.x.delay": ["10 ms"]}, laws={"mine": Reno}, out=tmp_path)
+    plan = json.loads((tmp_path / "sweep.json").read_text())
+    plan["own_laws"]["mine"]["identity"] = "another"
+    (tmp_path / "sweep.json").write_text(json.dumps(plan))
+    (tmp_path / "manifest.json").unlink()
+    before = {p: p.read_bytes() for p in tmp_path.rglob("*.parquet")}
+    with pytest.raises(InputError, match=r"none of the runs that sweep\.json asks for"):
+        sweeps.load(tmp_path)
+    assert before == {p: p.read_bytes() for p in tmp_path.rglob("*.parquet")}

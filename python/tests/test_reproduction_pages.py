@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from crosswind.cli import main
+from crosswind.errors import InputError
 from crosswind.reproduce import before, catalogue, gathered
 from crosswind.reproduce import pages as reproduction
 from crosswind.reproduce.claims import Band, Claim, Part
@@ -213,6 +214,24 @@ def test_pages_are_made_of_what_lies_in_several_folders(tmp_path: Path) -> None:
     names = sorted(p.parent.relative_to(kept).as_posix() for p in kept.rglob("claims.json"))
     assert names == ["a", f"a/{FORMER}", "b", "c"]
     assert json.loads((kept / "a/manifest.json").read_text())["size"] == "full"
+    # Nor do fewer repetitions of the whole.
+    one("four/c", "smith-2024/c", "main", 30)
+    m = json.loads((tmp_path / "four/c/manifest.json").read_text())
+    (tmp_path / "four/c/manifest.json").write_text(json.dumps(m | {"warnings": ["3 repetitions instead of 40"]}))
+    before = (kept / "c/claims.json").read_text()
+    assert gathered.keep([tmp_path / "four"], tmp_path / "pages/results") == ["smith-2024/c"]
+    assert (kept / "c/claims.json").read_text() == before
+    assert gathered.gather([tmp_path / "four"]).first_looks == ["smith-2024/c"]
+
+
+def test_claims_about_a_part_of_the_runs_are_refused(tmp_path: Path) -> None:
+    left(tmp_path / "a", "smith-2024/a", "main", [row("S1", 10)])
+    m = json.loads((tmp_path / "a/manifest.json").read_text())
+    (tmp_path / "a/manifest.json").write_text(json.dumps(m | {"failed": [{"rep": 1}]}))
+    with pytest.raises(InputError, match=r"claims\.json: found claims about the rest of runs of which 1 broke down"):
+        gathered.gather([tmp_path / "a"])
+    with pytest.raises(InputError, match="of which 1 broke down"):
+        gathered.keep([tmp_path / "a"], tmp_path / "kept")
 
 
 @pytest.mark.engine

@@ -12,6 +12,7 @@ import pytest
 from polars.testing import assert_frame_equal
 
 import crosswind as cw
+from crosswind.cli import main
 from crosswind.results import Runs
 
 Engine = Callable[..., Any]
@@ -76,6 +77,17 @@ def test_an_interrupted_run_keeps_what_is_finished_and_says_so(engine: Engine, f
 def test_bad_numbers_are_refused(engine: Engine, file: Path, options: dict[str, Any], expected: str) -> None:
     with pytest.raises(cw.InputError, match=expected):
         cw.run(file, **options)
+
+
+@pytest.mark.parametrize("seed", ['"x"', "-1", "true", str(2**63)])
+def test_a_seed_that_is_none_is_refused_with_its_line(
+    engine: Engine, file: Path, capsys: pytest.CaptureFixture[str], seed: str
+) -> None:
+    file.write_text(f"seed = {seed}\n{file.read_text()}")
+    with pytest.raises(cw.InputError, match=r"pair\.toml:1: seed: found .*, expected a whole number from 0"):
+        cw.run(file)
+    assert main(["validate", str(file)]) == 2
+    assert "pair.toml:1: seed: found" in capsys.readouterr().err
 
 
 def test_the_engines_complaint_gets_file_and_line(engine: Engine, file: Path) -> None:

@@ -6,6 +6,7 @@ import os
 import signal
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -218,6 +219,59 @@ def test_ctrl_c_while_large_tables_are_joined_leaves_the_runs_and_what_was_there
     assert Runs.saved(tmp_path).manifest["reps"] == 1
     assert main(["report", str(tmp_path)]) == 0
     assert_same(whole, Runs.load(tmp_path))
+
+
+class Mine:
+    """A window law that stays where it is."""
+
+    def on_ack(self, _: object) -> float | None:
+        return 10.0
+
+    def on_loss(self, _: object) -> float | None:
+        return 5.0
+
+
+def left_single(monkeypatch: pytest.MonkeyPatch, folder: Path, **how: Any) -> Runs:
+    """Runs that `keep` leaves to be joined, as Ctrl-C does while large tables are written."""
+
+    def pressed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as m:
+        m.setattr(Runs, "save", pressed)
+        with pytest.raises(InterruptedRunError):
+            cw.run(**how, out=folder)
+    return cw.run(**how)
+
+
+def test_runs_with_a_law_in_no_file_and_chains_of_some_repetitions_are_joined_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: list[int]
+) -> None:
+    class Cell(Mine):
+        """As a notebook has it."""
+
+    a = world()["x"].with_({"duration": "60 s", "record": {"sample": "100 ms"}})
+    own = a.with_({"flow.bulk.tcp": {"law": "own", "own_law": "mine"}})
+    chained = a.with_({"sharing": {"persist": "across-repetitions"}})
+    for name, how in (
+        ("own", {"scenario": own, "reps": 2, "laws": {"mine": Cell}}),
+        ("chained", {"scenario": chained, "reps": [3, 1]}),
+    ):
+        whole = left_single(monkeypatch, tmp_path / name, **how)
+        assert main(["report", str(tmp_path / name)]) == 0
+        assert_same(whole, Runs.load(tmp_path / name))
+    assert small
+
+
+def test_runs_that_are_no_longer_there_are_missed_and_the_others_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: list[int]
+) -> None:
+    left_single(monkeypatch, tmp_path, scenario=world()["x"], reps=3)
+    gone, *others = (tmp_path / "runs").glob("*.run.parquet")
+    gone.unlink()
+    with pytest.raises(DamagedError, match=r"of the 3 finished runs that unjoined\.json tells of"):
+        kept.settle(tmp_path)
+    assert others and all(p.is_file() for p in others) and (tmp_path / "unjoined.json").is_file() and small
 
 
 def test_columns_of_the_engine_are_handed_over_without_a_copy() -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import wait
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 
 import crosswind as cw
 from crosswind.cli import main
-from crosswind.errors import InputError
+from crosswind.errors import InputError, InterruptedRunError
 from crosswind.results.place import place
 from crosswind.results.summary import show_rate
 from crosswind.run import work as run_work
@@ -156,6 +157,27 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     assert load("s").table("run").height == 12
 
 
+def test_ctrl_c_while_a_run_is_kept_loses_no_other_that_has_ended(
+    engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, kept = Store.put, []
+
+    def all_at_once(threads: run_work.Threads) -> list[run_work.Made]:
+        done, threads._open = wait(threads._open)
+        return [f.result() for f in done]
+
+    def pressed(store: Store, tables: Any) -> None:
+        kept.append(1)
+        if len(kept) == 1:
+            os.kill(os.getpid(), signal.SIGINT)
+        real(store, tables)
+
+    monkeypatch.setattr(Store, "put", pressed)
+    monkeypatch.setattr(run_work.Threads, "results", all_at_once)
+    with pytest.raises(InterruptedRunError, match="3 of 6 runs are finished"):
+        cw.sweep(file, {"flow.bulk.count": [1, 2, 3]}, reps=2, workers=3, out="s")
+
+
 def test_a_full_disk_ends_a_sweep_with_one_line_and_keeps_what_is_finished(
     engine: Engine, file: Path, capsys: Capture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,7 +212,7 @@ def test_a_run_that_breaks_down_does_not_take_the_others_with_it(engine: Engine,
     out = capsys.readouterr().out
     assert "1 of 10 runs broke down" in out and "rate=2 Mbit/s, repetition 2, seed 1: internal error: no way out" in out
     failed = load("s").runs.manifest  # a later reader knows that one is missing
-    assert failed["runs"] == 9 and not failed["trusted"]
+    assert failed["runs"] == 9 and not failed["trusted"] and [f["rep"] for f in failed["failed"]] == [2]
     assert load("s").table("run").height == 9
 
 
@@ -217,7 +239,33 @@ def test_bad_sweeps_are_refused_before_anything_runs(engine: Engine, file: Path,
     refused(["--zip", "seed=1,2", "--zip", "flow.bulk.count=1"], "as many values")
     refused(["--vary", "seed=1,2", "--precision", "goodput"], "--precision", "goodput=1%")
     refused(["--vary", "seed=1,2", "--set", "record.pcap=x.pcapng"], "no capture in a sweep")
+    refused(["--vary", "seed=one,two"], "(every combination): seed: found", "a whole number from 0")
+    refused(["--vary", "flow.bulk.count=1,2", "--set", "seed=x"], "seed", 'found "x"', "a whole number from 0")
+    refused(["--vary", "flow.bulk.count=1,2", "--formats", "svgg"], "--formats", "did you mean `svg`")
+    text = file.read_text()
+    for wrong in ('reps = "ten"', "precision = 5", "random = { points = 2, seed = -1 }"):
+        file.write_text(f"{text}\n[sweep]\n{wrong}\n")
+        refused([], str(file), f"sweep.{wrong.split()[0]}", "expected")
+        assert main(["validate", str(file)]) == 2 and f"sweep.{wrong.split()[0]}" in capsys.readouterr().err
+    file.write_text(f'{text}\n[sweep]\nreps = "ten"\n')
+    refused(["--vary", "flow.bulk.count=1,2"], "sweep.reps", "a whole number from 1")
     assert not asked
+
+
+def test_a_sweep_that_does_not_begin_leaves_tables_and_manifest_as_they_are(
+    engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    cw.sweep(file, {"link.last-hop.rate": RATES}, out="s")
+    before = Path("s/manifest.json").read_bytes()
+
+    def unreachable(*_: Any) -> None:
+        raise InputError("--cluster", found="no scheduler", expected="one")
+
+    monkeypatch.setattr("crosswind.sweep.cluster.Cluster", unreachable)
+    with pytest.raises(InputError, match="no scheduler"):
+        cw.sweep(file, {"link.last-hop.rate": [*RATES, "3 Mbit/s"]}, cluster="tcp://x:1", out="s")
+    assert load("s").parameters["rate"].to_list() == RATES
+    assert Path("s/manifest.json").read_bytes() == before
 
 
 def test_impossible_combinations_can_be_left_out(engine: Engine, file: Path, capsys: Capture) -> None:

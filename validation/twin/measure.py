@@ -136,7 +136,7 @@ def measure(case: Case, law: str) -> list[Twin]:
     what = scenario(case, LAWS[law])
     ours = simulate(case, law)
     if case.together > 1:
-        real = [testbed.run(what, seed=1, reps=case.real_reps, together=case.together)]
+        real = [whole(testbed.run(what, seed=1, reps=case.real_reps, together=case.together))]
     else:
         real = [one_real(what, seed=rep + 1) for rep in range(case.real_reps)]
     late = max(float(run.manifest["machine"]["lateness"]["p99_ns"]) for run in real)
@@ -151,6 +151,14 @@ def measure(case: Case, law: str) -> list[Twin]:
         twin.rtts_ms = {"simulated": rtts([ours], name), "real": rtts(real, name)}
         twins.append(twin)
     return twins
+
+
+def whole(runs: Runs) -> Runs:
+    """The runs, none of which is missing. Raises KeyboardInterrupt or RunFailedError otherwise."""
+    if runs.interrupted:
+        raise KeyboardInterrupt
+    runs.raise_failed("no folder")
+    return runs
 
 
 def one_real(what: cw.Scenario, seed: int) -> Runs:

@@ -26,7 +26,7 @@ from crosswind.results import Runs
 from crosswind.stats import Estimate
 from crosswind.stats.comparing import compare
 from validation.twin.cases import PATHS, SECONDS, Case
-from validation.twin.measure import Numbers, reduce
+from validation.twin.measure import Numbers, reduce, whole
 from validation.twin.page import AIM
 
 ROOT = Path(__file__).parent.parent.parent
@@ -131,7 +131,7 @@ def measure(case: Case, laws: tuple[str, ...], reps: int, together: int) -> list
     """Both modes of one run; a pair for each of its flows."""
     what = case.scenario(laws)
     ours = cw.run(what, seed=SEED, reps=reps)
-    real = testbed.run(what, seed=SEED, reps=reps, together=together)
+    real = whole(testbed.run(what, seed=SEED, reps=reps, together=together))
     late = float(real.manifest["machine"]["lateness"]["p99_ns"])
     flows = zip(case.flows(laws), laws, strict=True)
     return [

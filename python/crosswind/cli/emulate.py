@@ -87,6 +87,7 @@ def session(
     from crosswind.emulate import uplink as uplinks
     from crosswind.emulate.control import new_door
     from crosswind.results.folder import prepare_out
+    from crosswind.run.wanted import seed_of
 
     privileges = needs.check()
     door = new_door()
@@ -95,7 +96,7 @@ def session(
         "scenario": what.data,
         "file": what.file,
         "text": what.text,
-        "seed": seed if seed is not None else int(what.get("seed", 1)),
+        "seed": seed if seed is not None else seed_of(what),
         "command": command or [],
         "seconds": seconds,
         "out": str(prepare_out(out).resolve()) if out else None,

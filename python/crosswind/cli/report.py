@@ -37,7 +37,8 @@ def make(
             print(folder / "report.html")
             return
         known = catalogue.registry().get(str(runs.manifest.get("experiment", "")))
-        if known is not None and not runs.interrupted:
+        # Claims about what is left of an experiment would be claims about another one.
+        if known is not None and not (runs.interrupted or runs.failed):
             conclude(known, runs, folder, plan=Plan(formats=files))
         else:
             html, pictures = report.run_report(runs, formats=files)

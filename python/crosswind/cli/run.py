@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from pathlib import Path
 from typing import Annotated, Any
@@ -38,6 +38,7 @@ from crosswind.run import Ties
 from crosswind.run.kept import keep
 from crosswind.run.progress import Bar
 from crosswind.run.simulate import run_into
+from crosswind.run.wanted import seed_of
 from crosswind.scenario import Scenario
 from crosswind.stats.precision import Precision, until_precise
 
@@ -117,18 +118,23 @@ def run(
         if pcap and mode is Mode.simulate:
             what = what.with_({"record.pcap": CAPTURE, "record.pcap_at": pcap_at.value})
 
+        made: list[Runs] = []  # what is made in real time is not in the folder before the end
+
         def repeated(n: int) -> Runs:
+            how: dict[str, Any]
             if mode is Mode.emulate:
                 wanted = pcap or what.get("record.pcap") is not None
-                return _emulated(what, seed, n, folder if wanted else None, bar, together=workers or 1)
-            how: dict[str, Any] = {"seed": seed, "workers": workers, "ties": ties, "progress": bar}
+                how = {"pcap": folder if wanted else None, "together": workers or 1, "progress": bar, "made": made}
+                return _emulated(what, seed, n, how)
+            how = {"seed": seed, "workers": workers, "ties": ties, "progress": bar}
             return run_into(folder, what, reps=n, folder=folder, again=again and n == count, **how)
 
         runs = until_precise(targets, count, max(reps_max, count), repeated)
         keep(runs, folder)
         if runs.interrupted:  # at once: what is drawn can be drawn later
             kept = f"{runs.manifest['runs']} of {runs.manifest['reps']} runs are finished and kept in {folder}"
-            raise InterruptedRunError(f"interrupted: {kept}; the same command goes on from there")
+            then = "goes on from there" if mode is Mode.simulate else "begins anew"
+            raise InterruptedRunError(f"interrupted: {kept}; the same command {then}")
         if not runs.manifest["runs"]:
             runs.raise_failed(folder)
         page = _report(runs, folder, files) if (report if report is not None else not json or bool(files)) else None
@@ -147,13 +153,10 @@ def _report(runs: Runs, folder: Path, formats: Sequence[Format]) -> Path:
     return report.write(folder, html, pictures, command_line(), formats)
 
 
-def _emulated(what: Scenario, seed: int | None, reps: int, pcap: Path | None, bar: Bar, *, together: int) -> Runs:
+def _emulated(what: Scenario, seed: int | None, reps: int, how: Mapping[str, Any]) -> Runs:
     from crosswind.emulate import testbed
 
-    own = int(what.get("seed", 1))
-    return testbed.run(
-        what, seed=seed if seed is not None else own, reps=reps, together=together, pcap=pcap, progress=bar
-    )
+    return testbed.run(what, seed=seed if seed is not None else seed_of(what), reps=reps, **how)
 
 
 def _recorded(scenario: Scenario, reps: int) -> Scenario:

@@ -101,6 +101,7 @@ def sweep(
 
     Without --vary, --zip and --draw, the [sweep] table of the file says what is varied.
     """
+    files = formats_of(formats)
     base = changed(scenario, assign)
     chosen = _design(base, vary or [], zipped or [], draw or [], points, kind)
     with Bar(base.name) as bar:
@@ -118,7 +119,7 @@ def sweep(
             invalid="skip" if skip_invalid else None,
             progress=bar,
         )
-    page = _report(done, formats_of(formats))
+    page = _report(done, files)
     if json:
         print_json(rows_of(done))
     else:

@@ -10,6 +10,7 @@ import typer
 
 from crosswind.cli.shared import JsonOption, SetOption, changed, print_json
 from crosswind.errors import InputError
+from crosswind.run.wanted import seed_of
 
 EPILOG = "Example: crosswind validate scenarios/gprs.toml"
 
@@ -23,12 +24,17 @@ def validate(
     assign: SetOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Checks scenario files; with --json prints them with every default filled in."""
+    """Checks scenario files and their [sweep] tables; with --json prints them with every default filled in."""
+    from crosswind.sweep.design import from_table
+
     normal: dict[str, dict[str, Any]] = {}
     wrong: list[InputError] = []
     for f in files:
         try:
-            normal[str(f)] = changed(f, assign).validate()
+            scenario = changed(f, assign)
+            normal[str(f)] = scenario.validate()
+            seed_of(scenario)
+            from_table(scenario.sweep, str(f))
         except InputError as e:
             wrong.append(e)
     for earlier in wrong[:-1]:

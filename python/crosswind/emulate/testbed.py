@@ -27,6 +27,7 @@ from crosswind.emulate.programs import is_stack, is_tcp, page_of, size_of, tasks
 from crosswind.emulate.results import runs_of
 from crosswind.errors import EXIT_INTERRUPTED, CrosswindError
 from crosswind.results import Runs
+from crosswind.run.wanted import Point
 from crosswind.scenario import Scenario
 
 WORKER = Path(__file__).with_name("worker.py")
@@ -46,17 +47,25 @@ def run(
     together: int = 1,
     pcap: Path | None = None,
     progress: Callable[[int, int], None] | None = None,
+    made: list[Runs] | None = None,
 ) -> Runs:
     """Runs a scenario with real hosts, each repetition in a sandbox of its own.
 
     `together`: how many repetitions at a time. More than one is for slow links: all of them share the machine's cores,
-    and each says in its manifest how late its packets were.
+    and each says in its manifest how late its packets were. `made`: the first repetitions, which an earlier call has
+    made and this one only adds to.
+
+    Ctrl-C returns what is finished, with `runs.interrupted` set; so does a repetition that breaks down, which
+    `runs.failed` names. Raises what ends the first one, when there is nothing to return.
     """
-    scenario.validate()
+    point = Point.of(scenario.name, scenario, seed)
     privileges = needs.check()
     if pcap is not None:
         needs.check_captures()
     began = time.monotonic()
+    parts = made if made is not None else []
+    if parts and point.stratified and parts[0].manifest["reps"] != reps:
+        parts.clear()  # their strata are others
     jobs = [
         {
             "kind": "testbed",
@@ -69,14 +78,24 @@ def run(
             "together": together,
             "pcap": str(pcap.resolve()) if pcap else None,
         }
-        for rep in range(reps)
+        for rep in range(len(parts), reps)
     ]
-    parts: list[Runs] = []
-    for part in repetitions(jobs, privileges, together):
-        parts.append(part)
-        if progress:
-            progress(len(parts), reps)
-    return joined(parts, scenario, reps, round(time.monotonic() - began, 3))
+    ended: dict[str, Any] = {"interrupted": False, "failed": []}
+    try:
+        for part in repetitions(jobs, privileges, together):
+            parts.append(part)
+            if progress:
+                progress(len(parts), reps)
+    except KeyboardInterrupt:
+        if not parts:
+            raise
+        ended["interrupted"] = True
+    except CrosswindError as e:
+        if not parts:
+            raise
+        lost = {"configuration": scenario.name, "rep": len(parts), "seed": seed}
+        ended["failed"].append({**lost, "message": f"{e}; no further one was kept"})
+    return joined(parts, scenario, reps, {"wall_s": round(time.monotonic() - began, 3), **ended})
 
 
 def repetitions(jobs: list[dict[str, Any]], privileges: needs.Privileges, together: int) -> Iterator[Runs]:
@@ -104,12 +123,12 @@ def repetition(job: dict[str, Any], privileges: needs.Privileges) -> Runs:
         return runs
 
 
-def joined(parts: list[Runs], scenario: Scenario, reps: int, wall_s: float) -> Runs:
-    """The repetitions as one set of runs."""
+def joined(parts: list[Runs], scenario: Scenario, reps: int, facts: dict[str, Any]) -> Runs:
+    """The repetitions as one set of runs; `facts` go into its manifest."""
     names = list(dict.fromkeys(n for p in parts for n in p.tables))
     tables = {n: pl.concat([p.tables[n] for p in parts if n in p.tables], how="diagonal_relaxed") for n in names}
     manifest = dict(parts[0].manifest)
-    manifest.update(reps=reps, reps_total=reps, runs=len(parts), wall_s=wall_s)
+    manifest.update(reps=reps, reps_total=reps, runs=len(parts), **facts)
     manifest["warnings"] = list(dict.fromkeys(w for p in parts for w in p.manifest["warnings"]))
     manifest["trusted"] = all(p.manifest["trusted"] for p in parts)
     manifest["machine"] = max((p.manifest["machine"] for p in parts), key=lambda m: float(m["lateness"]["p99_ns"]))

@@ -6,7 +6,7 @@ Studies can be run at separate times and into separate folders, and another read
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,10 +14,13 @@ from typing import Any
 from crosswind.errors import InputError
 from crosswind.reproduce.catalogue import of_study
 from crosswind.reproduce.readings import MAIN, MAIN_TITLE, Reading
+from crosswind.results.sealed import AGAIN
 
 Rows = list[dict[str, Any]]
 #: Verdicts that a first look cannot give.
 JUDGED = ("pass", "consistent", "unclear", "fail")
+#: What a manifest warns of when an experiment was run with fewer repetitions than it has.
+FEWER = "repetitions instead of"
 #: What is kept of a manifest: how the claims were made.
 KEPT = (
     *("experiment", "variant", "code_version", "created", "seed", "reps", "size", "wall_s", "warnings", "packets"),
@@ -54,39 +57,33 @@ def keep(folders: Sequence[Path], into: Path, only: Collection[str] = ()) -> lis
     """Keeps claims and how they were made, of all that lies below some folders or of `only` these experiments.
 
     A study need not be run in one go: what is kept of an experiment stays until it is run again, at full length if it
-    was. Returns the names of the experiments. Raises InputError for claims that cannot be read.
+    was. Returns the names of the experiments. Raises InputError for claims that cannot be read, or are made of a
+    part of the runs.
     """
     kept = []
-    for folder in folders:
-        for file in sorted(folder.rglob("claims.json")):
-            rows, m = _read(file), _read(file.with_name("manifest.json"))
-            name, variant = str(m["experiment"]), str(m["variant"])
-            if not rows or any(r.get("changed") for r in rows) or (only and name not in only):
-                continue
-            kept.append(name)
-            place = into / name if variant == MAIN else into / name / variant
-            before = place / "manifest.json"
-            if m.get("size") != "full" and before.is_file() and _read(before).get("size") == "full":
-                continue  # a first look says less than what is there
-            if variant != MAIN and "reading" in m:  # what is compared stands in its manifest
-                rows = [{k: r[k] for k in ("experiment", "claim", "verdict")} for r in rows]
-            place.mkdir(parents=True, exist_ok=True)
-            for part, data in (("claims", rows), ("manifest", {k: m[k] for k in KEPT if k in m})):
-                (place / f"{part}.json").write_text(json.dumps(data, separators=(",", ":")) + "\n", encoding="utf-8")
+    for rows, m in _claims(folders):
+        name, variant = str(m["experiment"]), str(m["variant"])
+        if only and name not in only:
+            continue
+        kept.append(name)
+        place = into / name if variant == MAIN else into / name / variant
+        before = place / "manifest.json"
+        if not is_full(m) and before.is_file() and is_full(_read(before)):
+            continue  # a first look says less than what is there
+        if variant != MAIN and "reading" in m:  # what is compared stands in its manifest
+            rows = [{k: r[k] for k in ("experiment", "claim", "verdict")} for r in rows]
+        place.mkdir(parents=True, exist_ok=True)
+        for part, data in (("claims", rows), ("manifest", {k: m[k] for k in KEPT if k in m})):
+            (place / f"{part}.json").write_text(json.dumps(data, separators=(",", ":")) + "\n", encoding="utf-8")
     return kept
 
 
 def gather(folders: Sequence[Path]) -> Gathered:
     """All that lies below some folders; of an experiment that lies there twice the last one counts.
 
-    Raises InputError for claims that cannot be read, and when there are none.
+    Raises InputError for claims that cannot be read or are made of a part of the runs, and when there are none.
     """
-    found: dict[tuple[str, str], tuple[Rows, dict[str, Any]]] = {}
-    for folder in folders:
-        for file in sorted(folder.rglob("claims.json")):
-            rows, m = _read(file), _read(file.with_name("manifest.json"))
-            if rows and not any(r.get("changed") for r in rows):
-                found[str(m["experiment"]), str(m["variant"])] = (rows, m)
+    found = {(str(m["experiment"]), str(m["variant"])): (rows, m) for rows, m in _claims(folders)}
     out = Gathered()
     for (name, variant), (rows, m) in sorted(found.items(), key=lambda item: (item[0][0], item[0][1] != MAIN)):
         out.versions.add(str(m["code_version"]))
@@ -94,7 +91,7 @@ def gather(folders: Sequence[Path]) -> Gathered:
         quick = m.get("size") == "quick"
         if variant == MAIN:
             out.rows += [_not_yet(r) for r in rows] if quick else rows
-            if m.get("size") != "full" or any("repetitions instead of" in w for w in m["warnings"]):
+            if not is_full(m):
                 out.first_looks.append(name)
         elif name not in out.readings:
             continue  # of what is compared there is no main reading
@@ -109,6 +106,24 @@ def gather(folders: Sequence[Path]) -> Gathered:
         others = out.readings[str(row["experiment"])][1:]
         row["readings"] = {r.name: r.verdicts[row["claim"]] for r in others if row["claim"] in r.verdicts}
     return out
+
+
+def is_full(manifest: Mapping[str, Any]) -> bool:
+    """Whether an experiment was run at full length: no first look, and with all of its repetitions."""
+    return manifest.get("size") == "full" and not any(FEWER in w for w in manifest.get("warnings", ()))
+
+
+def _claims(folders: Sequence[Path]) -> Iterator[tuple[Rows, dict[str, Any]]]:
+    """Claims of published experiments below some folders, each with the manifest of its runs."""
+    for folder in folders:
+        for file in sorted(folder.rglob("claims.json")):
+            rows, m = _read(file), _read(file.with_name("manifest.json"))
+            if not rows or any(r.get("changed") for r in rows):
+                continue
+            if m.get("failed"):
+                found = f"claims about the rest of runs of which {len(m['failed'])} broke down"
+                raise InputError(str(file), found=found, expected="claims of all runs", hint=AGAIN)
+            yield rows, m
 
 
 def _not_yet(row: dict[str, Any]) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from crosswind.figures import Format, Picture
 from crosswind.reproduce import catalogue
 from crosswind.reproduce.claims import BrokenClaimError, Checked, MissingDataError
 from crosswind.reproduce.experiment import Experiment, Results
+from crosswind.reproduce.gathered import FEWER
 from crosswind.reproduce.readings import MAIN, Reading, reading
 from crosswind.reproduce.report import reproduction_report
 from crosswind.results import Runs
@@ -157,7 +158,7 @@ def _run(experiment: Experiment, out: Path, plan: Plan, variant: str, progress: 
     if experiment.quick and plan.size == "quick":
         runs.manifest["warnings"].append(f"scaled down: {experiment.quick.title}")
     if ask.reps < experiment.reps:
-        runs.manifest["warnings"].append(f"{ask.reps} repetitions instead of {experiment.reps}")
+        runs.manifest["warnings"].append(f"{ask.reps} {FEWER} {experiment.reps}")
     if runs.interrupted:
         if plan.shared is None:
             keep(runs, out)

@@ -85,6 +85,11 @@ def manifest_in(folder: Path) -> dict[str, Any]:
     return _json(folder / MANIFEST)
 
 
+def is_joined(folder: Path) -> bool:
+    """Whether a folder holds the tables of a sweep, in which all of its runs stand that were finished."""
+    return manifest_in(folder).get("kind") == "sweep" and not (folder / UNJOINED).is_file()
+
+
 def clear_after(folder: Path, old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
     """Removes what the manifest `old` names and `new` does not: another run's tables, page, figures, captures.
 

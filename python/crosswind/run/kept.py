@@ -25,6 +25,7 @@ from crosswind.results.folder import UNJOINED
 from crosswind.results.place import place
 from crosswind.results.runs import SCHEMA_VERSION, TABLES, scenarios_of
 from crosswind.results.sealed import AGAIN, LEFT, DamagedError
+from crosswind.run.laws import identities
 from crosswind.run.progress import Listener
 from crosswind.run.store import RUNS, Store
 from crosswind.run.wanted import Ties, Wanted
@@ -123,6 +124,7 @@ def manifest_of(labelled: Mapping[str, Scenario], ask: Ask) -> dict[str, Any]:
         "seed": ask.seed,
         "reps": ask.reps if ask.only is None else len(ask.only),
         "reps_total": ask.reps,
+        **({"only": list(ask.only)} if ask.only is not None else {}),
         "ties": ask.ties,
         "scenarios": [
             {
@@ -158,18 +160,25 @@ def keep(runs: Runs, folder: Path) -> None:
 
 
 def settle(folder: Path) -> None:
-    """Joins what `keep` has left into tables. Raises DamagedError where it is not what was written."""
+    """Joins what `keep` has left into tables.
+
+    Raises DamagedError, and leaves all as it is, where it is not what was written or some of the runs are not there.
+    """
     try:
         manifest = json.loads((folder / UNJOINED).read_text(encoding="utf-8"))
         scenarios = scenarios_of(manifest)
         wanted = _asked(manifest).of(scenarios)
-        wanted.build = manifest["build"]
+        wanted.build, finished = manifest["build"], int(manifest["runs"])
     except (OSError, ValueError, KeyError, TypeError) as e:
         found = f"{UNJOINED}, which cannot be read ({type(e).__name__})"
         raise DamagedError(str(folder), found=found, expected=LEFT, hint=AGAIN) from None
     store = Store.open(place(folder))
-    _take_over(store, folder, wanted)
+    damaged = _take_over(store, folder, wanted)
     index = wanted.index()
+    there = index.filter(pl.col("key").is_in(list(store.keys()))).height
+    if there < finished:
+        found = damaged or f"{there} of the {finished} finished runs that {UNJOINED} tells of"
+        raise DamagedError(str(folder), found=found, expected=LEFT, hint=AGAIN)
     Runs({t: store.gathered(t, index) for t in TABLES if t in store.tables()}, scenarios, manifest).save(folder)
     forget(folder)
 
@@ -232,9 +241,10 @@ def _take_over(store: Store, folder: Path, wanted: Wanted) -> str:
 
 
 def _asked(m: Mapping[str, Any]) -> Ask:
-    """What was to be run, as far as a manifest says it: all repetitions where only some were wanted."""
-    laws = {name: str(told.get("source_digest")) for name, told in m.get("own_laws", {}).items()}
-    return Ask(m["seed"], m["reps_total"], m["ties"], block=int(m.get("block", 0)), laws=laws)
+    """What was to be run, as a manifest says it."""
+    only = tuple(m["only"]) if "only" in m else None
+    laws = identities(m.get("own_laws", {}))
+    return Ask(m["seed"], m["reps_total"], m["ties"], block=int(m.get("block", 0)), only=only, laws=laws)
 
 
 def failures(wanted: Wanted, failed: Sequence[Failed]) -> list[dict[str, Any]]:

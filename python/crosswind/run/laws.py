@@ -95,7 +95,11 @@ Laws = Mapping[str, Callable[[], RememberingLaw]]
 
 
 def checked_laws(laws: Laws) -> dict[str, dict[str, Any]]:
-    """What the manifest says of laws of one's own: where each comes from, and the digest of its file."""
+    """What the manifest says of laws of one's own: where each comes from, the digest of its file, and its identity.
+
+    The identity names it among all laws that there have been, so that runs with it need not be made twice. A law whose
+    behaviour does not follow from a file has no digest, and an identity that never comes again.
+    """
     out = {}
     for name, law in laws.items():
         missing = [m for m in ("on_ack", "on_loss") if isinstance(law, type) and not callable(getattr(law, m, None))]
@@ -103,16 +107,15 @@ def checked_laws(laws: Laws) -> dict[str, dict[str, Any]]:
             found = f"a class without {' and '.join(missing)}" if missing else type(law).__name__
             raise InputError("laws", path=name, found=found, expected="a class with on_ack and on_loss")
         where = f"{getattr(law, '__module__', '?')}.{getattr(law, '__qualname__', '?')}"
-        out[name] = {"class": where, "source_digest": _digest(law), "slow_path": True}
+        digest = _digest(law)
+        identity = digest or uuid.uuid4().hex
+        out[name] = {"class": where, "source_digest": digest, "identity": identity, "slow_path": True}
     return out
 
 
-def digests(laws: Laws) -> dict[str, str]:
-    """What names each law among all that there have been, so that runs with it need not be made twice.
-
-    A law whose behaviour does not follow from a file gets a name that never comes again.
-    """
-    return {name: _digest(law) or uuid.uuid4().hex for name, law in laws.items()}
+def identities(own_laws: Mapping[str, Mapping[str, Any]]) -> dict[str, str]:
+    """The identity of each law of which a manifest tells."""
+    return {name: str(told.get("identity", told.get("source_digest"))) for name, told in own_laws.items()}
 
 
 def _digest(law: object) -> str | None:
@@ -123,9 +126,20 @@ def _digest(law: object) -> str | None:
     if not isinstance(law, type) or "<locals>" in law.__qualname__:
         return None
     try:
-        text = Path(inspect.getfile(law)).read_text(encoding="utf-8")
+        text = _file_of(law).read_text(encoding="utf-8")
     except (OSError, TypeError, UnicodeDecodeError):
         return None
     plain = sorted((k, v) for k, v in vars(law).items() if isinstance(v, int | float | str) and not k.startswith("__"))
     whole = f"{law.__qualname__}{plain}{text}"
     return hashlib.blake2b(whole.encode(), digest_size=8).hexdigest()
+
+
+def _file_of(law: type) -> Path:
+    """The file that defines a class. Of a program that was not imported its own functions tell. Raises TypeError."""
+    try:
+        return Path(inspect.getfile(law))
+    except TypeError:
+        own = [f for f in vars(law).values() if inspect.isfunction(f) and f.__module__ == law.__module__]
+        if not own:
+            raise
+        return Path(inspect.unwrap(own[0]).__code__.co_filename)

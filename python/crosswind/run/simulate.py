@@ -11,9 +11,9 @@ from crosswind.errors import InputError
 from crosswind.results import Runs
 from crosswind.results.folder import results_in
 from crosswind.run.kept import Ask, keep, run_kept
-from crosswind.run.laws import Laws, checked_laws, digests
+from crosswind.run.laws import Laws, checked_laws, identities
 from crosswind.run.progress import Listener
-from crosswind.run.wanted import MAX_SEED, Ties, check_reps
+from crosswind.run.wanted import SEEDS, Ties, check_reps, is_seed, seed_of
 from crosswind.run.work import Local
 from crosswind.scenario import Scenario
 
@@ -78,7 +78,7 @@ def run_into(
     """As `run`, where the caller has `kept`, the folder of results, to himself and saves the tables there."""
     labelled = _labelled(scenario)
     first = next(iter(labelled.values()))
-    base = seed if seed is not None else int(first.get("seed", 1))
+    base = seed if seed is not None else seed_of(first)
     only = None if isinstance(reps, int) else tuple(int(r) for r in reps)
     asked = range(reps) if isinstance(reps, int) else only or ()
     check_reps(len(asked))
@@ -86,7 +86,7 @@ def run_into(
     _check(base, asked, total, workers)
     own = checked_laws(laws or {})
     some = only if only is not None or total == len(asked) else tuple(asked)
-    ask = Ask(base, total, ties, workers, only=some, laws=digests(laws or {}))
+    ask = Ask(base, total, ties, workers, only=some, laws=identities(own))
     _check_files(labelled)
     local = Local(laws or {}, str(folder))
     try:
@@ -130,8 +130,8 @@ def _labelled(scenario: Runnable) -> dict[str, Scenario]:
 
 
 def _check(seed: int, reps: Sequence[int], total: int, workers: int | None) -> None:
-    if not 0 <= seed <= MAX_SEED:
-        raise InputError("--seed", found=str(seed), expected=f"a whole number from 0 to {MAX_SEED}")
+    if not is_seed(seed):
+        raise InputError("--seed", found=str(seed), expected=SEEDS)
     if not reps or min(reps) < 0 or max(reps) >= total:
         raise InputError("--reps", found=f"{list(reps[:3]) or 'none'} of {total}", expected="at least one repetition")
     if workers is not None and workers < 1:

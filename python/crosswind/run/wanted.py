@@ -18,13 +18,27 @@ import polars as pl
 
 from crosswind.core import build
 from crosswind.errors import InputError
-from crosswind.scenario import Scenario
+from crosswind.scenario import Scenario, show
 from crosswind.scenario.scenario import NO_MATTER
 
 Ties = Literal["fixed", "shuffled"]
 MAX_SEED = 2**63 - 1
+SEEDS = f"a whole number from 0 to {MAX_SEED}"
 #: Most repetitions of one call: their numbers alone take memory.
 MAX_REPS = 1_000_000
+
+
+def is_seed(value: Any) -> bool:
+    """Whether a value can be the base seed of runs."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_SEED
+
+
+def seed_of(scenario: Scenario) -> int:
+    """The base seed that a scenario states, else 1. Raises InputError for what is none."""
+    seed = scenario.get("seed", 1)
+    if not is_seed(seed):
+        raise InputError(scenario.place("seed"), path="seed", found=show(seed), expected=SEEDS)
+    return int(seed)
 
 
 def check_reps(reps: int) -> None:

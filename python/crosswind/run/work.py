@@ -189,9 +189,12 @@ def work(
     size = _Size()
     queue = jobs(size)
     waiting = 0
+    ended: list[Made] = []
 
-    def keep(made: Made) -> None:
+    def keep() -> None:
+        """Keeps the first of what has ended. Ctrl-C inside leaves the others where they are."""
         with held():
+            made = ended.pop(0)
             if made.tables and (runs := made.tables["run"].rows):
                 rows = max(t.rows for t in made.tables.values())
                 brief = count == 1 and made.seconds < SHARD_S and rows <= PART_ROWS
@@ -213,18 +216,20 @@ def work(
                 if job is not None:
                     executor.submit(job)
                     waiting += 1
-            ended = executor.results() if waiting else []
+            ended += executor.results() if waiting else []
             waiting -= len(ended)
             if waiting and not ended and progress is not None:  # who listens may have had enough
                 progress(state.made + len(state.failed), count)
-            for made in ended:
-                keep(made)
-            if any(made.cut for made in ended):
+            is_cut = any(made.cut for made in ended)
+            while ended:
+                keep()
+            if is_cut:
                 raise KeyboardInterrupt  # the engine heard of it first
     except KeyboardInterrupt:
         state.interrupted = True
-        for made in executor.stop():
-            keep(made)
+        ended += executor.stop()
+        while ended:
+            keep()
     finally:
         executor.close()
     return state

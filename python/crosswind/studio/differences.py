@@ -11,6 +11,7 @@ from crosswind.report.comparison import Row, results
 from crosswind.results import Runs
 from crosswind.results.summary import show_count, show_rate, show_share, show_time
 from crosswind.run import run
+from crosswind.run.wanted import seed_of
 from crosswind.scenario import Scenario
 from crosswind.stats.comparing import compare
 from crosswind.studio.limits import Clock, Overdue
@@ -51,7 +52,7 @@ def told(new: Scenario, old: Scenario, seed: int | None, clock: Clock | None = N
             pool.submit(
                 run,
                 s.with_({**plain, "name": "x"}),
-                seed=seed if seed is not None else int(s.get("seed", 1)),
+                seed=seed if seed is not None else seed_of(s),
                 reps=REPETITIONS,
                 workers=1,
                 progress=clock,

@@ -154,7 +154,8 @@ def _toml(text: str, file: str) -> dict[str, Any]:
 def _from_program(file: Path) -> tuple[str, Table, Callable[[], RememberingLaw] | None]:
     """The one law that a Python file defines: a class with `on_ack` and `on_loss`, or a `WindowLaw`."""
     _text_of(file)
-    spec = importlib.util.spec_from_file_location(file.stem.replace("-", "_"), file)
+    # With its ending no imported module is called so, and none of these is taken for the one that defines the class.
+    spec = importlib.util.spec_from_file_location(file.name, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     try:

@@ -12,14 +12,16 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from crosswind.errors import InputError
+from crosswind.run.wanted import MAX_REPS, SEEDS, is_seed
 from crosswind.scenario import parse_value, quantity, show
+from crosswind.stats.precision import HELP, Precision
 
 Scale = Literal["linear", "log"]
 Changes = dict[str, Any]
@@ -121,8 +123,8 @@ def _drawn(axes: Mapping[str, Axis], shares: Any) -> Design:
 
 
 def _positive(points: int) -> int:
-    if not isinstance(points, int) or isinstance(points, bool) or not 1 <= points <= POINTS_MAX:
-        raise InputError("sweep", path="points", found=show(points), expected=f"a number from 1 to {POINTS_MAX:,}")
+    if not _is_whole(points, POINTS_MAX):
+        raise InputError("sweep", path="points", found=show(points), expected=_SETTINGS["points"][1])
     return points
 
 
@@ -141,11 +143,41 @@ def _distinct(path: str, values: Sequence[Any]) -> list[Any]:
 _KEYS = ("reps", "seed", "precision", "skip_invalid", "grid", "zip", "random", "latin-hypercube")
 
 
+#: What stands beside the axes: what each may be, and how that is said.
+_SETTINGS: dict[str, tuple[Callable[[Any], bool], str]] = {
+    "reps": (lambda v: _is_whole(v, MAX_REPS), f"a whole number from 1 to {MAX_REPS:,}"),
+    "seed": (is_seed, SEEDS),
+    "points": (lambda v: _is_whole(v, POINTS_MAX), f"a whole number from 1 to {POINTS_MAX:,}"),
+    "precision": (lambda v: _is_precision(v), f"{HELP}, or a list of these"),
+    "skip_invalid": (lambda v: isinstance(v, bool), "true or false"),
+}
+
+
+def check_settings(table: Mapping[str, Any], path: str, where: str) -> None:
+    """Refuses what a `[sweep]` table at `path` states of repetitions, seed, points and precision, where it is none."""
+    for key, (fits, expected) in _SETTINGS.items():
+        if key in table and not fits(table[key]):
+            raise InputError(where, path=f"{path}.{key}", found=show(table[key]), expected=expected)
+
+
+def _is_whole(value: Any, most: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 1 <= value <= most
+
+
+def _is_precision(value: Any) -> bool:
+    texts = value if isinstance(value, list) else [value]
+    try:
+        return all(isinstance(t, str) and Precision.parse(t) for t in texts)
+    except InputError:
+        return False
+
+
 def from_table(table: Mapping[str, Any], where: str = "scenario") -> Design:
     """The design that a `[sweep]` table describes; its parts multiply."""
     for key in table:
         if key not in _KEYS:
             raise InputError(where, path=f"sweep.{key}", found=f"`{key}`", expected=f"one of {', '.join(_KEYS)}")
+    check_settings(table, "sweep", where)
     out = grid(_lists(table.get("grid", {}), "sweep.grid", where))
     zips = table.get("zip", [])
     for i, one in enumerate(zips if isinstance(zips, list) else [zips]):
@@ -168,9 +200,10 @@ def _lists(table: Any, path: str, where: str) -> dict[str, list[Any]]:
 
 def _sampled(table: Any, path: str, where: str) -> dict[str, Any]:
     flat = _flat(table, path, where)
-    settings = {k: flat.pop(k) for k in ("points", "seed") if k in flat}
+    settings: dict[str, Any] = {k: flat.pop(k) for k in ("points", "seed") if k in flat}
     if "points" not in settings:
         raise InputError(where, path=path, found="no `points`", expected="how many points to draw, e.g. points = 50")
+    check_settings(settings, path, where)
     axes: dict[str, Any] = {k: _axis(v, f"{path}.{k}", where) for k, v in flat.items()}
     return {"axes": axes} | settings
 

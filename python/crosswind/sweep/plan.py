@@ -13,7 +13,7 @@ import polars as pl
 
 from crosswind.errors import InputError
 from crosswind.run import Ties
-from crosswind.run.wanted import Point, Wanted
+from crosswind.run.wanted import Point, Wanted, seed_of
 from crosswind.scenario import Scenario, quantity
 from crosswind.sweep.design import Changes, Design
 
@@ -110,7 +110,7 @@ def _point(
         raise InputError("--seed", found="--seed, while the design varies `seed`", expected="one of the two")
     scenario = base.with_(changes)
     label = ", ".join(f"{columns[path]}={say(v)}" for path, v in changes.items()) or scenario.name
-    return Point.of(label, scenario, seed if seed is not None else int(scenario.get("seed", 1)), changes, laws)
+    return Point.of(label, scenario, seed if seed is not None else seed_of(scenario), changes, laws)
 
 
 def say(value: Any) -> str:

@@ -22,17 +22,18 @@ import polars as pl
 from crosswind.core import version
 from crosswind.errors import CrosswindError, InputError, InterruptedRunError, UnknownNameError
 from crosswind.results import Runs
-from crosswind.results.folder import UNJOINED
+from crosswind.results.folder import UNJOINED, is_joined
 from crosswind.results.place import Folder, Place, place
 from crosswind.results.runs import SCHEMA_VERSION, TABLES
+from crosswind.results.sealed import AGAIN
 from crosswind.results.tables import Source
 from crosswind.run import Ties
 from crosswind.run.gather import Facts
 from crosswind.run.kept import failures
-from crosswind.run.laws import Laws, checked_laws, digests
+from crosswind.run.laws import Laws, checked_laws, identities
 from crosswind.run.progress import Listener
 from crosswind.run.store import Store
-from crosswind.run.wanted import MAX_SEED, check_reps
+from crosswind.run.wanted import SEEDS, check_reps, is_seed
 from crosswind.run.work import Executor, Failed, Local, Threads, work
 from crosswind.scenario import Scenario
 from crosswind.stats.precision import Precision
@@ -143,15 +144,15 @@ def sweep(
     table = base.sweep
     wanted = _design(base, vary)
     targets = [Precision.parse(p) for p in _texts(precision or table.get("precision", ()))]
-    count = reps if reps is not None else int(table.get("reps", 8 if targets else 1))
+    count = reps if reps is not None else table.get("reps", 8 if targets else 1)
     base_seed = seed if seed is not None else table.get("seed")
     _check(base_seed, count, reps_max, workers)
     skip = invalid or ("skip" if table.get("skip_invalid") else "refuse")
+    own = checked_laws(laws or {})
     plan = sweep_plan.make(
         base, wanted, reps=max(count, 2 if targets else 1), seed=base_seed, ties=ties, invalid=skip,
-        laws=digests(laws or {}),
+        laws=identities(own),
     )  # fmt: skip
-    own = checked_laws(laws or {})
     where = place(out if out is not None else Path("out") / f"{base.name}-sweep")
     where.lock()
     try:
@@ -161,8 +162,10 @@ def sweep(
 
 
 def _design(base: Scenario, vary: Vary | None) -> Design:
+    where = base.file or "scenario"
     if vary is None:
-        return designs.from_table(base.sweep, base.file or "scenario")
+        return designs.from_table(base.sweep, where)
+    designs.check_settings(base.sweep, "sweep", where)
     if isinstance(vary, Design):
         return vary
     ranges = [p for p, a in vary.items() if isinstance(a, Range)]
@@ -178,8 +181,8 @@ def _texts(given: str | Sequence[str]) -> list[str]:
 
 
 def _check(seed: Any, reps: int, reps_max: int, workers: int | None) -> None:
-    if seed is not None and not (isinstance(seed, int) and 0 <= seed <= MAX_SEED):
-        raise InputError("--seed", found=str(seed), expected=f"a whole number from 0 to {MAX_SEED}")
+    if seed is not None and not is_seed(seed):
+        raise InputError("--seed", found=str(seed), expected=SEEDS)
     check_reps(max(reps, reps_max))
     if reps < 1 or reps_max < 1:
         raise InputError("--reps", found=str(min(reps, reps_max)), expected="at least one repetition")
@@ -212,14 +215,16 @@ class _Campaign:
             _write_plan(self.where, self.plan, self.own_laws)
             count, jobs = self.plan.missing(store.keys())
             if count:
-                progressed = work(count, jobs, self._executor(), store, self.progress)
+                executor = self._executor()
+                # Whatever ends this process: from here on the tables in the folder lack runs that are kept.
+                self.where.write(UNJOINED, b"{}\n")
+                progressed = work(count, jobs, executor, store, self.progress)
                 self.made += progressed.made
                 self.failed = progressed.failed
                 interrupted = progressed.interrupted
             if interrupted or self.failed or not self._ask_for_more(store):
                 break
         if interrupted and store.is_large:
-            self.where.write(UNJOINED, b"{}\n")
             raise self._interrupted(len(self.plan.all_keys() & store.keys()))
         store.merge()
         facts = {
@@ -277,30 +282,44 @@ def _write_plan(where: Place, plan: Plan, own_laws: Mapping[str, Mapping[str, An
         "reps": plan.reps,
         "ties": plan.ties,
         "build": plan.build,
-        "laws": {name: told["source_digest"] for name, told in own_laws.items()},
+        "own_laws": own_laws,
     }
     where.write(PLAN_FILE, (json.dumps(content, ensure_ascii=False) + "\n").encode())
 
 
 def load(folder: str | Path) -> Sweep:
-    """Reads a sweep from its folder or address, finished or not. Raises InputError when there is none."""
+    """Reads a sweep from its folder or address; what a command has left single is joined into tables first.
+
+    Raises InputError when there is none, or none of its runs is there.
+    """
     where = place(folder)
     try:
         content = json.loads(where.read(PLAN_FILE))
         base = Scenario(content["base"], content.get("file"))
         wanted = Design([dict(p) for p in content["points"]])
+        own_laws = content.get("own_laws", {})
     except (OSError, ValueError, KeyError, TypeError) as e:
         raise InputError(
             str(folder), found=f"no sweep ({type(e).__name__})", expected="a folder written by `crosswind sweep`"
         ) from None
+    if isinstance(where, Folder) and is_joined(where.path):
+        saved = Runs.load(where.path)
+        return Sweep(saved, saved.extra["param"], saved.manifest["columns"], str(where))
     seeds = set(content["seeds"])
     seed = seeds.pop() if len(seeds) == 1 and "seed" not in wanted.paths else None
     plan = sweep_plan.make(
         base, wanted, reps=1, seed=seed, ties=content["ties"], invalid="skip",
-        laws={name: str(digest) for name, digest in content.get("laws", {}).items()},
+        laws=identities(own_laws),
     )  # fmt: skip
     plan.reps, plan.build = list(content["reps"]), content["build"]
-    return _collected(plan, Store.open(where), where, {"wall_s": 0.0, "workers": 1, "interrupted": False}, [])
+    store = Store.open(where)
+    if not plan.all_keys() & store.keys():
+        raise InputError(
+            str(folder), found=f"none of the runs that {PLAN_FILE} asks for", expected="at least one finished run",
+            hint=AGAIN,
+        )  # fmt: skip
+    facts = {"wall_s": 0.0, "workers": 1, "interrupted": False, "damaged": store.damaged}
+    return _collected(plan, store, where, facts | ({"own_laws": own_laws} if own_laws else {}), [])
 
 
 def _collected(plan: Plan, store: Store, where: Place, facts: dict[str, Any], failed: list[Failed]) -> Sweep:

@@ -18,6 +18,7 @@ from crosswind.emulate.port.curves import CUTS_WITHIN, Curve, GRID_s, curve, cut
 from crosswind.emulate.port.loading import loaded
 from crosswind.errors import CrosswindError, InputError
 from crosswind.run import run as simulate
+from crosswind.run.wanted import seed_of
 from crosswind.scenario import Scenario
 from crosswind.scenario.quantity import parse
 
@@ -135,7 +136,7 @@ def compare(what: Scenario, progress: Callable[[str], None] = lambda _said: None
         with loaded(law, target):
             for attempt in range(TRIES):
                 progress(f"{seconds_of(what):g} s in real time" + (f", try {attempt + 1}" if attempt else ""))
-                real = testbed.run(what, seed=int(what.get("seed", 1)))
+                real = testbed.run(what, seed=seed_of(what))
                 if real.manifest["trusted"]:
                     break
     found = Beside(

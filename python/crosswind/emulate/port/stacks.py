@@ -17,6 +17,7 @@ from crosswind.core import core, registry, version
 from crosswind.emulate.port.curves import CUTS_WITHIN, Curve, GRID_s, curve, cuts, held, seconds_of
 from crosswind.errors import InputError, UnknownNameError
 from crosswind.run import run as simulate
+from crosswind.run.wanted import seed_of
 from crosswind.scenario import Scenario
 from crosswind.scenario.quantity import parse
 
@@ -183,7 +184,7 @@ def compare(what: Scenario) -> BesideTcp:
     datagram = parse(transport.get("initial_mtu", "1452 B"))
     mss = parse(beside.validate()["flow"][FLOW]["tcp"]["mss"])
     assert datagram is not None and mss is not None
-    seed = int(what.get("seed", 1))
+    seed = seed_of(what)
     own = curve(simulate(beside, seed=seed), FLOW, mss.value)
     theirs = curve(simulate(what, seed=seed), FLOW, datagram.value)
     return BesideTcp(str(table["law"]), stack, what, own, theirs)
