@@ -107,13 +107,16 @@ def test_small_or_unsure_differences_are_none() -> None:
     beside = rows(base, [0.9] * 6, "b")
 
     def words(delays: list[float], use: float = 0.9) -> str:
-        (verdict,) = measured.verdicts(pl.concat([rows(delays, [use] * 6, "a"), beside]), "a", "b")
+        n = len(delays)
+        (verdict,) = measured.verdicts(pl.concat([rows(delays, [use] * n, "a"), beside.head(n)]), "a", "b")
         return verdict.words
 
     assert words([d - 5 for d in base]) == "no difference"  # sure, but less than a tenth
     assert words([d - 50 for d in base[:5]] + [200.0]) == "no difference"  # large, but not sure
     assert words([d - 20 for d in base], 0.95) == "shorter delay, fuller"
     assert words([d + 20 for d in base], 0.895) == "longer delay"
+    for few in range(1, 6):  # a range is no 95 % interval
+        assert words([d - 20 for d in base[:few]], 0.95) == "no difference"
 
 
 def test_the_command_writes_a_page_and_prints_json(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]

@@ -106,6 +106,13 @@ def test_a_comparison_says_how_large_how_sure_and_on_how_many_pairs() -> None:
     assert stats.compare([], []).n == 0
 
 
+def test_a_difference_of_fewer_than_six_values_is_never_clear() -> None:
+    base = np.array([5.0, 6.0, 7.0, 8.0, 9.0, 9.5])
+    for n in range(2, 7):
+        assert stats.compare(base[:n] - 1.0, base[:n]).clear == (n == 6)
+    assert not stats.compare(base - 100.0, base[:5], pairing="independent").clear
+
+
 def test_cliffs_delta_against_counting_all_pairs() -> None:
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 9, 17).astype(float), rng.integers(2, 11, 23).astype(float)
