@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import crosswind as cw
 from crosswind.cli import main
+from crosswind.report import comparison
 
 Engine = Callable[..., Any]
 Capture = pytest.CaptureFixture[str]
@@ -45,6 +48,19 @@ def test_the_values_of_one_axis_are_compared_inside_a_sweep(engine: Engine, file
     assert [r["where"] for r in rows] == [f"rate={rate}" for rate in ("1 Mbit/s", "2 Mbit/s")]
     assert all(r["n"] == 5 and r["change"] < -0.3 for r in rows)
     assert main(["compare", "s", "--by", "workload_size", "--base", "171520 B"]) == 0
+
+
+def test_a_flow_of_which_nothing_arrived_is_left_out_and_counted(engine: Engine, file: Path) -> None:
+    old = cw.run(file, reps=8)
+    tables = old.tables.sources()
+    # Of one of two flows nothing arrived in three repetitions; of none anything in a fourth.
+    nothing = ((pl.col("name") == "bulk-1") & (pl.col("rep") < 3)) | (pl.col("rep") == 3)
+    delay = pl.when(nothing).then(math.nan).otherwise(2 * pl.col("delay_p50_ns").cast(pl.Float64))
+    tables["flow"] = old.flows().with_columns(delay_p50_ns=delay)
+    new = cw.Runs(tables, old.scenarios, old.manifest, old.extra)
+    (row,) = comparison.results(new, old, ["delay_p50"])
+    assert (row.comparison.n, row.comparison.change.value, row.left_out) == (7, 1.0, (5, 0))
+    assert "Rows leave out flows without a value: delay p50 5 new, 0 old." in comparison.table([row]).note
 
 
 def test_what_cannot_be_compared_is_refused(engine: Engine, file: Path, capsys: Capture) -> None:

@@ -175,3 +175,6 @@ def test_shares_of_variation_are_those_of_the_analysis_of_variance() -> None:
     found = {e.name: e.share for e in stats.shares(frame, ["a", "b"], "y")}
     assert found == pytest.approx({"a": 9 / 14, "a x b": 4 / 14, "b": 1 / 14, "rest": 0.0})
     assert stats.shares(frame.head(10), ["a", "b"], "y") == []
+    # What has no value is left out, and the grid stays balanced where that is one of each cell.
+    gone = frame.with_columns(y=pl.when(pl.col("rep") == 0).then(math.nan).otherwise(pl.col("y").cast(pl.Float64)))
+    assert {e.name: e.share for e in stats.shares(gone, ["a", "b"], "y")} == pytest.approx(found)
