@@ -131,7 +131,8 @@ def along(runs: Runs, axis: str, base: str | None = None, metrics: Sequence[str]
 
 
 def _rows(where: str, new: pl.DataFrame, old: pl.DataFrame, metrics: Sequence[str], wanted: Pairing) -> Iterator[Row]:
-    columns = [metric_column(new, m) for m in metrics] or [c for c in DEFAULT if c in new.columns and c in old.columns]
+    columns = [metric_column(old, metric_column(new, m, "the new results"), "the old results") for m in metrics]
+    columns = columns or [c for c in DEFAULT if c in new.columns and c in old.columns]
     a, b = (per_repetition(f.with_columns(pl.lit("x").alias("configuration")), columns) for f in (new, old))
     both = a.join(b, on=["group", "rep"], how="inner", suffix="_old", maintain_order="left")
     pairing = wanted if both.height == a.height == b.height else "independent"
@@ -238,5 +239,6 @@ def write(
         command=command,
         formats=formats,
     )
-    pl.DataFrame([r.as_dict() for r in rows]).write_csv(folder / "comparison.csv")
+    # A column of which the first hundred rows have no value may have one later.
+    pl.DataFrame([r.as_dict() for r in rows], infer_schema_length=None).write_csv(folder / "comparison.csv")
     return page.write(folder, html, made, command, formats)
