@@ -80,6 +80,15 @@ def test_a_queue_can_be_a_name_a_table_its_text_or_a_file(tmp_path) -> None:  # 
     assert read(str(tmp_path / "mine.toml")) == ("mine", wanted)
     assert read('{ type = "pie", target = "20 ms" }') == ("pie target 20 ms", wanted)
     assert read(wanted) == ("pie", wanted) and read("pie") == ("pie", {"type": "pie"})
+    (tmp_path / "named.toml").write_text('queue = "pie"\n')
+    assert read(str(tmp_path / "named.toml")) == ("named", {"type": "pie"})
+    for written, said in (
+        ('"codle"', "queue: found `codle`.*did you mean `codel`"),
+        ("5", "queue: found `5`, expected a"),
+    ):
+        (tmp_path / "wrong.toml").write_text(f"queue = {written}\n")
+        with pytest.raises(InputError, match=f"wrong.toml: {said}"):
+            read(str(tmp_path / "wrong.toml"))
 
 
 @pytest.mark.parametrize(
