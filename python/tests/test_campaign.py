@@ -56,6 +56,12 @@ def test_rank_correlation_ignores_scale_and_missing_values() -> None:
     assert found.value == pytest.approx(-1.0)
 
 
+def test_equal_values_have_equal_ranks_whatever_their_order() -> None:
+    x, y = np.array([1.0, 1.0, 2.0, 2.0]), np.array([1.0, 2.0, 1.0, 2.0])
+    found = measures.rank_correlation(lambda _: x, lambda _: y)(_results("BL", []))
+    assert found.value == pytest.approx(0.0)
+
+
 def test_an_unknown_phenomenon_is_refused_with_the_nearest_name() -> None:
     with pytest.raises(InputError, match="frto-window"):
         explain.find("frto-windows")
