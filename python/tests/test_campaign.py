@@ -7,6 +7,7 @@ import threading
 import time
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +16,7 @@ import pytest
 
 from crosswind.errors import CrosswindError, InputError
 from crosswind.experiments.jarvinen_2006 import testbed
-from crosswind.reproduce import Results, explain
+from crosswind.reproduce import Results, explain, one
 from crosswind.reproduce.campaign import Finished, Turns, Workers, asked_twice, campaign, chains
 from crosswind.reproduce.claims import BrokenClaimError, measures
 from crosswind.reproduce.one import Plan, catalogue, reproduce
@@ -53,6 +54,12 @@ def test_rank_correlation_ignores_scale_and_missing_values() -> None:
     x = np.array([1.0, 2.0, 3.0, np.nan, 5.0])
     found = measures.rank_correlation(lambda _: x, lambda _: -np.exp(x))(_results("BL", []))
     assert found.value == pytest.approx(-1.0)
+
+
+def test_equal_values_have_equal_ranks_whatever_their_order() -> None:
+    x, y = np.array([1.0, 1.0, 2.0, 2.0]), np.array([1.0, 2.0, 1.0, 2.0])
+    found = measures.rank_correlation(lambda _: x, lambda _: y)(_results("BL", []))
+    assert found.value == pytest.approx(0.0)
 
 
 def test_an_unknown_phenomenon_is_refused_with_the_nearest_name() -> None:
@@ -140,6 +147,24 @@ def test_a_phenomenon_is_told_with_measured_numbers_and_figures(name: str, tmp_p
         (tmp_path / f).is_file()
         for f in [line.split("](")[1].rstrip(")") for line in text.splitlines() if "](" in line]
     )
+
+
+@pytest.mark.engine
+def test_a_single_reading_is_compared_with_the_same_of_the_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    user, used = (catalogue.find(f"jarvinen-2006/{name}")[0] for name in ("w1-arq", "w1-e0"))
+    plan = Plan(reps=3, variant="former", ties="shuffled", figures="none")
+    found = reproduce(user, Path("mine"), plan)  # a place that has no folders above it
+    others = found.results.others["w1-e0"].runs.manifest
+    assert others["ties"] == "shuffled" and "seed" in others
+    # In a campaign both lie side by side, and what is there is read.
+    reproduce(used, Path("w1-e0"), plan)
+    monkeypatch.setattr(one, "_companion", None)
+    again = reproduce(user, Path("mine"), replace(plan, fresh=frozenset({used.id})))
+    read = again.results.others["w1-e0"].runs.manifest
+    assert read["variant"] == "former" and again.rows[0]["measured"] == found.rows[0]["measured"]
 
 
 @pytest.mark.engine

@@ -80,6 +80,15 @@ def test_a_queue_can_be_a_name_a_table_its_text_or_a_file(tmp_path) -> None:  # 
     assert read(str(tmp_path / "mine.toml")) == ("mine", wanted)
     assert read('{ type = "pie", target = "20 ms" }') == ("pie target 20 ms", wanted)
     assert read(wanted) == ("pie", wanted) and read("pie") == ("pie", {"type": "pie"})
+    (tmp_path / "named.toml").write_text('queue = "pie"\n')
+    assert read(str(tmp_path / "named.toml")) == ("named", {"type": "pie"})
+    for written, said in (
+        ('"codle"', "queue: found `codle`.*did you mean `codel`"),
+        ("5", "queue: found `5`, expected a"),
+    ):
+        (tmp_path / "wrong.toml").write_text(f"queue = {written}\n")
+        with pytest.raises(InputError, match=f"wrong.toml: {said}"):
+            read(str(tmp_path / "wrong.toml"))
 
 
 @pytest.mark.parametrize(
@@ -107,13 +116,16 @@ def test_small_or_unsure_differences_are_none() -> None:
     beside = rows(base, [0.9] * 6, "b")
 
     def words(delays: list[float], use: float = 0.9) -> str:
-        (verdict,) = measured.verdicts(pl.concat([rows(delays, [use] * 6, "a"), beside]), "a", "b")
+        n = len(delays)
+        (verdict,) = measured.verdicts(pl.concat([rows(delays, [use] * n, "a"), beside.head(n)]), "a", "b")
         return verdict.words
 
     assert words([d - 5 for d in base]) == "no difference"  # sure, but less than a tenth
     assert words([d - 50 for d in base[:5]] + [200.0]) == "no difference"  # large, but not sure
     assert words([d - 20 for d in base], 0.95) == "shorter delay, fuller"
     assert words([d + 20 for d in base], 0.895) == "longer delay"
+    for few in range(1, 6):  # a range is no 95 % interval
+        assert words([d - 20 for d in base[:few]], 0.95) == "no difference"
 
 
 def test_the_command_writes_a_page_and_prints_json(tmp_path, capsys) -> None:  # type: ignore[no-untyped-def]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import crosswind as cw
 from crosswind.cli import main
+from crosswind.report import comparison
+from crosswind.stats.comparing import compare
 
 Engine = Callable[..., Any]
 Capture = pytest.CaptureFixture[str]
@@ -47,6 +51,19 @@ def test_the_values_of_one_axis_are_compared_inside_a_sweep(engine: Engine, file
     assert main(["compare", "s", "--by", "workload_size", "--base", "171520 B"]) == 0
 
 
+def test_a_flow_of_which_nothing_arrived_is_left_out_and_counted(engine: Engine, file: Path) -> None:
+    old = cw.run(file, reps=8)
+    tables = old.tables.sources()
+    # Of one of two flows nothing arrived in three repetitions; of none anything in a fourth.
+    nothing = ((pl.col("name") == "bulk-1") & (pl.col("rep") < 3)) | (pl.col("rep") == 3)
+    delay = pl.when(nothing).then(math.nan).otherwise(2 * pl.col("delay_p50_ns").cast(pl.Float64))
+    tables["flow"] = old.flows().with_columns(delay_p50_ns=delay)
+    new = cw.Runs(tables, old.scenarios, old.manifest, old.extra)
+    (row,) = comparison.results(new, old, ["delay_p50"])
+    assert (row.comparison.n, row.comparison.change.value, row.left_out) == (7, 1.0, (5, 0))
+    assert "Rows leave out flows without a value: delay p50 5 new, 0 old." in comparison.table([row]).note
+
+
 def test_what_cannot_be_compared_is_refused(engine: Engine, file: Path, capsys: Capture) -> None:
     cw.run(file, reps=2).save("a")
     cw.run({"x": cw.Scenario.load(file), "y": cw.Scenario.load(file)}, reps=2).save("b")
@@ -61,6 +78,29 @@ def test_what_cannot_be_compared_is_refused(engine: Engine, file: Path, capsys: 
         assert main(["compare", *arguments]) == 2
         err = capsys.readouterr().err
         assert said in err and err.count("\n") == 1
+
+
+def test_a_metric_is_a_column_of_numbers_of_both_results(engine: Engine, file: Path, capsys: Capture) -> None:
+    old = cw.run(file, reps=2)
+    tables = old.tables.sources()
+    tables["flow"] = old.flows().with_columns(reply_packets=pl.lit(3))
+    cw.Runs(tables, old.scenarios, old.manifest, old.extra).save("new")
+    old.save("old")
+    for new, before, metric, said in (
+        ("new", "old", "reply_packets", "a numeric column of the old results"),
+        ("old", "new", "reply", "a numeric column of the new results"),
+        ("old", "old", "outcome", "a numeric column of the new results"),
+    ):
+        assert main(["compare", new, before, "--metric", metric]) == 2
+        assert said in capsys.readouterr().err
+
+
+def test_a_column_may_have_its_first_number_after_many_rows(tmp_path: Path) -> None:
+    few, some = compare([2.0], [1.0]), compare([2.0] * 6, [1.0, 1.1, 1.2, 1.3, 1.4, 1.5])
+    rows = [comparison.Row("", f"f-{i}", "goodput_bps", few if i < 120 else some) for i in range(121)]
+    comparison.write(rows, tmp_path, [], "New against old")
+    written = pl.read_csv(tmp_path / "comparison.csv", infer_schema_length=None)
+    assert written["change_low"].is_not_null().sum() == 1
 
 
 def test_one_repetition_has_no_interval(engine: Engine, file: Path, capsys: Capture) -> None:

@@ -105,6 +105,27 @@ def test_runs_with_a_law_from_a_file_are_made_once_until_the_file_changes(tmp_pa
         assert (found.runs.manifest["packets"] > 0) == anew
 
 
+def test_laws_of_one_name_are_two_subjects_and_a_law_twice_is_one(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    for folder, share in (("new", "0.5"), ("old", "0.9")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.py").write_text(LAW.replace("0.5", share))
+    new, old = (str(tmp_path / folder / "mine.py") for folder in ("new", "old"))
+    setting = replace(SHORT, reps=1, seconds=8.0)
+    found = cw.evaluate(new, against=[old, new], cases=["tail-drop"], setting=setting)
+    assert list(found.subjects) == ["mine", "mine (1)"]
+    goodput = found.rows.group_by("subject").agg(pl.col("bulk_bps").sum())["bulk_bps"]
+    assert goodput.len() == 2 == goodput.n_unique(), "each subject is its own law"
+
+
+def test_a_file_may_hold_a_name(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    (tmp_path / "mine.toml").write_text('tcp = "cubic"\n')
+    assert read(str(tmp_path / "mine.toml"))[:2] == ("mine", CUBIC)
+    for written, said in (('"cubik"', "tcp: found `cubik`.*did you mean `cubic`"), ("5", "tcp: found `5`, expected a")):
+        (tmp_path / "wrong.toml").write_text(f"tcp = {written}\n")
+        with pytest.raises(InputError, match=f"wrong.toml: {said}"):
+            read(str(tmp_path / "wrong.toml"))
+
+
 def test_names_are_laws_in_the_sender_of_today_or_presets() -> None:
     assert read("cubic")[1] == CUBIC
     assert read("htcp")[1] == {"preset": "linux-6", "law": "htcp"}

@@ -14,7 +14,7 @@ from crosswind.errors import InputError
 from crosswind.reproduce import before, catalogue, gathered
 from crosswind.reproduce import pages as reproduction
 from crosswind.reproduce.claims import Band, Claim, Part
-from crosswind.reproduce.readings import FORMER, Reading
+from crosswind.reproduce.readings import FORMER, Reading, tallies
 from crosswind.stats import exact
 
 NO_RESULTS: Any = None
@@ -97,6 +97,15 @@ def test_an_experiment_without_a_former_reading_counts_with_its_main_one() -> No
     column = before.former({"s/a": changed, "s/b": same}, ["s/a"])
     assert column is not None and column.now == {"S1": "fail", "S2": "unclear"}
     assert column.before == {"S1": "fail", "S2": "pass"}
+
+
+def test_a_claim_of_several_experiments_has_the_worst_of_their_verdicts_in_each_reading() -> None:
+    def one(main: str, other: str) -> list[Reading]:
+        return [Reading(name, "", {}, verdicts(w), {}, ["S2"]) for name, w in (("main", main), ("other", other))]
+
+    for experiments in ([one("ff", "pp"), one("pp", "pfp")], [one("pp", "pfp"), one("ff", "pp")]):
+        table = tallies(experiments, {})
+        assert table is not None and table.rows == [["main", "0 / 2 / 0"], ["other", "1 / 1 / 0"]]
 
 
 def test_the_result_is_quoted_with_what_bands_and_models_gained() -> None:

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from crosswind import stats
+from crosswind.errors import InputError
+from crosswind.stats.precision import Precision, until_precise
 
 positive = st.lists(st.floats(0.01, 1e6), min_size=1, max_size=30)
 
@@ -106,6 +111,13 @@ def test_a_comparison_says_how_large_how_sure_and_on_how_many_pairs() -> None:
     assert stats.compare([], []).n == 0
 
 
+def test_a_difference_of_fewer_than_six_values_is_never_clear() -> None:
+    base = np.array([5.0, 6.0, 7.0, 8.0, 9.0, 9.5])
+    for n in range(2, 7):
+        assert stats.compare(base[:n] - 1.0, base[:n]).clear == (n == 6)
+    assert not stats.compare(base - 100.0, base[:5], pairing="independent").clear
+
+
 def test_cliffs_delta_against_counting_all_pairs() -> None:
     rng = np.random.default_rng(5)
     a, b = rng.integers(0, 9, 17).astype(float), rng.integers(2, 11, 23).astype(float)
@@ -152,6 +164,33 @@ def test_the_number_of_required_repetitions_reaches_the_wanted_precision() -> No
     assert stats.required([5.0], 0.1) == 2 and stats.required([5.0] * 4, 0.1) == 4
 
 
+def _half_give_up(reps: int) -> Any:
+    """Runs in which every second repetition has an elapsed time."""
+    times = np.random.default_rng(12).normal(100, 40, 1000).clip(1).astype(int)
+    elapsed = [int(t) if rep % 2 else -1 for rep, t in enumerate(times[:reps])]
+    table = pl.DataFrame({"group": "f", "rep": range(reps), "elapsed_ns": elapsed, "outcome": "complete"})
+    return SimpleNamespace(interrupted=False, failed=[], flows=lambda: table, manifest={"warnings": []})
+
+
+def test_repetitions_without_a_value_do_not_count_for_the_precision() -> None:
+    runs = until_precise([Precision("elapsed", 0.1)], 10, 1000, _half_give_up)
+    means = runs.flows()["elapsed_ns"].filter(runs.flows()["elapsed_ns"] > 0)
+    assert stats.half_width(means) <= 0.1 * float(np.mean(means.to_numpy())) and runs.manifest["warnings"] == []
+    assert means.len() > 50 and runs.flows().height == 2 * means.len()
+    # As many as would do with a value in each repetition are too few here.
+    some = pl.DataFrame({"group": "f", "rep": range(10), "elapsed_ns": [-1, 50, -1, 90, -1, 60, -1, 150, -1, 100]})
+    assert stats.required(some["elapsed_ns"], 0.45) < 10 < Precision("elapsed", 0.45).needed(some, 10)
+
+
+def test_a_precision_that_is_not_reached_is_told_and_one_of_nothing_is_refused() -> None:
+    runs = until_precise([Precision("elapsed", 0.01, "f")], 10, 40, _half_give_up)
+    assert runs.manifest["warnings"] == ["the precision f.elapsed=0.01 is not reached with 40 repetitions"]
+    with pytest.raises(InputError, match=r"`elapsed=0.01`, of which 1 repetitions have no value"):
+        until_precise([Precision("elapsed", 0.01)], 1, 40, _half_give_up)
+    with pytest.raises(InputError, match="found `outcome`, expected a numeric column"):
+        until_precise([Precision("outcome", 0.01)], 10, 40, _half_give_up)
+
+
 def test_mser_finds_where_the_warm_up_ends() -> None:
     rng = np.random.default_rng(10)
     ramp = np.concatenate([np.linspace(0, 100, 150), 100 + rng.normal(0, 3, 600)])
@@ -161,10 +200,11 @@ def test_mser_finds_where_the_warm_up_ends() -> None:
 
 
 def test_shares_of_variation_are_those_of_the_analysis_of_variance() -> None:
-    import polars as pl
-
     rows = [(a, b, r, 3 * a + 1 * b + 2 * a * b) for a in (-1, 1) for b in (-1, 1) for r in range(3)]
     frame = pl.DataFrame(rows, schema=["a", "b", "rep", "y"], orient="row")
     found = {e.name: e.share for e in stats.shares(frame, ["a", "b"], "y")}
     assert found == pytest.approx({"a": 9 / 14, "a x b": 4 / 14, "b": 1 / 14, "rest": 0.0})
     assert stats.shares(frame.head(10), ["a", "b"], "y") == []
+    # What has no value is left out, and the grid stays balanced where that is one of each cell.
+    gone = frame.with_columns(y=pl.when(pl.col("rep") == 0).then(math.nan).otherwise(pl.col("y").cast(pl.Float64)))
+    assert {e.name: e.share for e in stats.shares(gone, ["a", "b"], "y")} == pytest.approx(found)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 import crosswind as cw
@@ -39,6 +41,15 @@ def test_a_table_has_some_hundred_rows_at_most_and_says_how_many_there_are() -> 
     assert flows.note.startswith(
         f"The first {ROWS_SHOWN} of {runs.flows().height} rows; all are in the Parquet tables."
     )
+
+
+def test_medians_leave_out_what_has_no_value() -> None:
+    whole = cw.run(ROOT / "scenarios/gprs.toml", reps=6)
+    shown = whole.tables.sources()
+    rep = pl.col("rep").cast(pl.Float64)
+    shown["flow"] = whole.flows().with_columns(delay_p50_ns=pl.when(rep < 4).then(1e9 * (1 + rep)).otherwise(math.nan))
+    delays = tables(cw.Runs(shown, whole.scenarios, whole.manifest, whole.extra))["Delays"]
+    assert {row[delays.heads.index("delay p50")] for row in delays.rows} == {"2.5 s"}
 
 
 def test_repetitions_that_are_identical_are_said_to_be() -> None:

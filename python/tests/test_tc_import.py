@@ -148,6 +148,18 @@ def test_a_flow_belongs_to_every_filter_that_would_take_it() -> None:
     assert filters[1]["flow"] == "dport-80-dst-10-0-0-1"
 
 
+def test_filters_without_preference_come_last_and_the_last_added_first() -> None:
+    def asked(*preferences: str) -> list[str]:
+        ports = [f"{FILTER} {p} u32 match ip dport {n} 0xffff flowid 1:1" for n, p in enumerate(preferences, start=1)]
+        filters = path_of(f"{QDISC} root handle 1: prio", *ports)["queue"]["filter"]
+        return [f["flow"].removeprefix("dport-") for f in filters if "flow" in f]
+
+    # `tc filter show` of Linux 6: pref 7, 49151, 49152.
+    assert asked("", "", "prio 7") == ["3", "2", "1"]
+    assert asked("prio 40000", "", "pref 39999", "prio 50000") == ["2", "3", "1", "4"]
+    assert asked("prio 50000", "") == ["2", "1"], "49999, not 49152"
+
+
 def test_two_devices_are_two_directions() -> None:
     lines = [f"{QDISC} root pfifo limit 7", "tc qdisc add dev ifb0 root bfifo limit 30k"]
     path = path_of(*lines, reverse="ifb0")

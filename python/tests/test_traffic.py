@@ -45,6 +45,22 @@ def test_flows_in_both_directions_are_counted_where_they_arrive(port: int) -> No
     assert all(0 < rtt < 1 for _, rtt in seen.echoes)
 
 
+def test_a_flow_that_the_sink_closes_has_failed(
+    port: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def lacks_the_law(connection: socket.socket) -> None:
+        with connection:
+            if connection.recv(64).startswith(b"up"):
+                while connection.recv(65536):
+                    pass
+
+    monkeypatch.setattr(traffic, "_serve", lacks_the_law)
+    seen = traffic.load(traffic.Load("127.0.0.1", port, down=2, up=1, seconds=0.4, idle=0.0))
+    assert not seen.flows and sorted(seen.failed) == [f"{way}: {traffic.CLOSED}" for way in ("down", "down", "up")]
+    assert main(["load", "127.0.0.1", "--port", str(port), "--for", "0.2", "--idle", "0"]) == EXIT_ENVIRONMENT
+    assert "closed by the sink" in capsys.readouterr().out
+
+
 def test_echoes_before_and_beside_the_load_are_kept_apart() -> None:
     asked = traffic.Load("x", idle=2.0, seconds=10.0)
     seen = traffic.Seen(asked, 5, [(0.0, 0.01), (1.9, 0.02), (2.5, 9.0), (3.0, 0.1), (11.9, 0.3), (12.0, 9.0)])

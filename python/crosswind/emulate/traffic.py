@@ -29,6 +29,7 @@ ECHO = struct.Struct("!QQ")
 ECHO_bytes = 172
 LINGER_s = 2.0
 CONNECT_s = 10.0
+CLOSED = "closed by the sink before its time, as where that has no such congestion control"
 
 
 def sink(port: int = PORT, address: str = "") -> None:
@@ -173,7 +174,7 @@ def _down(flow: socket.socket, until: float) -> tuple[int, float]:
         except TimeoutError:
             break
         if not n:
-            break
+            raise ConnectionError(CLOSED)
         total += n
     return total, time.monotonic() - start
 
@@ -187,7 +188,9 @@ def _up(flow: socket.socket, until: float) -> tuple[int, float]:
             break
     flow.settimeout(CONNECT_s)
     flow.shutdown(socket.SHUT_WR)
-    total, took = json.loads(flow.recv(64))
+    if not (answer := flow.recv(64)):
+        raise ConnectionError(CLOSED)
+    total, took = json.loads(answer)
     return int(total), float(took)
 
 

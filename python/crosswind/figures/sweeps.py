@@ -84,7 +84,7 @@ def forest(name: str, caption: str, rows: Mapping[str, Estimate], xlabel: str, c
     fig, ax = plt.subplots(figsize=(5.4, 0.22 * lines + 0.1 * len(rows) + 0.9))
     for i, (_, e) in enumerate(rows.items()):
         y = len(rows) - 1 - i
-        clear = e.low > centre or e.high < centre
+        clear = e.is_clear(centre)
         colour = PALETTE[0] if clear else "#7a828e"
         ax.plot([e.low, e.high], [y, y], color=colour, linewidth=1.8, solid_capstyle="round")
         ax.plot([e.value], [y], marker="o" if clear else "D", color=colour, markersize=5)

@@ -48,7 +48,7 @@ class Row:
     group: str
     metric: str
     comparison: Comparison
-    #: Flows that have no value of it (new, old), because they gave up or were cut off.
+    #: Flows that have no value of it (new, old), because they gave up, were cut off, or nothing of them arrived.
     left_out: tuple[int, int] = (0, 0)
 
     def as_dict(self) -> dict[str, Any]:
@@ -131,7 +131,8 @@ def along(runs: Runs, axis: str, base: str | None = None, metrics: Sequence[str]
 
 
 def _rows(where: str, new: pl.DataFrame, old: pl.DataFrame, metrics: Sequence[str], wanted: Pairing) -> Iterator[Row]:
-    columns = [metric_column(new, m) for m in metrics] or [c for c in DEFAULT if c in new.columns and c in old.columns]
+    columns = [metric_column(old, metric_column(new, m, "the new results"), "the old results") for m in metrics]
+    columns = columns or [c for c in DEFAULT if c in new.columns and c in old.columns]
     a, b = (per_repetition(f.with_columns(pl.lit("x").alias("configuration")), columns) for f in (new, old))
     both = a.join(b, on=["group", "rep"], how="inner", suffix="_old", maintain_order="left")
     pairing = wanted if both.height == a.height == b.height else "independent"
@@ -148,8 +149,11 @@ def _rows(where: str, new: pl.DataFrame, old: pl.DataFrame, metrics: Sequence[st
 
 
 def _gone(flows: pl.DataFrame, group: Any, column: str) -> int:
-    """How many members of a group have no elapsed time, over all repetitions."""
-    return outcomes.left_out(flows.filter(pl.col("group") == group), column).height if column == "elapsed_ns" else 0
+    """How many members of a group have no value of a metric, over all repetitions."""
+    members = flows.filter(pl.col("group") == group)
+    if column == "elapsed_ns":  # what has no end has no time either, and is not missed
+        return outcomes.left_out(members, column).height
+    return members[column].cast(pl.Float64).fill_nan(None).null_count()
 
 
 def show_of(metric: str) -> Any:
@@ -177,15 +181,23 @@ def table(rows: Sequence[Row], title: str = "New against old") -> Table:
             ]
         )  # fmt: skip
     kinds = sorted({r.comparison.pairing for r in rows})
-    gone = [sum(r.left_out[side] for r in rows) for side in (0, 1)]
-    without = f" Elapsed times leave out flows without one: {gone[0]} new, {gone[1]} old." if any(gone) else ""
     return Table(
         title,
         ["where", "flow", "metric", "old", "new", "change of the mean (95 %)", "effect", "p", "n"],
         body,
         f"Medians; repetitions {' and '.join(kinds)}; BCa bootstrap intervals; effect by Cliff's delta; p of a rank "
-        "test (Wilcoxon when paired, else Mann-Whitney), adjusted for the number of rows (Holm)." + without,
+        "test (Wilcoxon when paired, else Mann-Whitney), adjusted for the number of rows (Holm)." + _without(rows),
     )
+
+
+def _without(rows: Sequence[Row]) -> str:
+    """A sentence about the flows that have no value of a metric; an empty text when all have one."""
+    told = []
+    for metric in dict.fromkeys(r.metric for r in rows):
+        new, old = (sum(r.left_out[side] for r in rows if r.metric == metric) for side in (0, 1))
+        if new or old:
+            told.append(f"{what_is(metric)} {new} new, {old} old")
+    return f" Rows leave out flows without a value: {'; '.join(told)}." if told else ""
 
 
 def what_is(metric: str) -> str:
@@ -227,5 +239,6 @@ def write(
         command=command,
         formats=formats,
     )
-    pl.DataFrame([r.as_dict() for r in rows]).write_csv(folder / "comparison.csv")
+    # A column of which the first hundred rows have no value may have one later.
+    pl.DataFrame([r.as_dict() for r in rows], infer_schema_length=None).write_csv(folder / "comparison.csv")
     return page.write(folder, html, made, command, formats)

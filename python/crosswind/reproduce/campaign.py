@@ -260,7 +260,8 @@ def _asked(e: Experiment, chosen: Sequence[Experiment], plan: Plan) -> list[str]
         names += own.of(plan.configurations(e, variant)).all_keys()
         for id in sorted(e.companions() - ids):
             other = catalogue.of_study(id)[id]
-            ask = Ask(own.seed, min(own.reps if own.reps < e.reps else other.reps, other.reps), block=other.block)
+            reps = min(own.reps, other.reps) if own.reps < e.reps else other.reps
+            ask = Ask(own.seed, reps, own.ties, block=other.block)
             names += ask.of(plan.configurations(other, variant)).all_keys()
     return names
 

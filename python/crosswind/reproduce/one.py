@@ -225,15 +225,21 @@ def _companions(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> di
     found = {}
     for id in sorted(experiment.companions()):
         name = id.split("/")[1]
-        beside = out.parent / name if variant == MAIN else out.parents[2] / name / "variants" / variant
-        if id in plan.fresh and (beside / "manifest.json").is_file():
+        if id in plan.fresh and ((beside := _beside(name, out, plan, variant)) / "manifest.json").is_file():
             saved = Runs.load(beside)
             found[name] = Results(Runs({}, saved.scenarios, saved.manifest), saved.extra)
         else:
             size = str(m.get("size", "full"))
-            asked = (int(m["seed"]), fewer, variant, size, tuple(m.get("changes", ())))
+            asked = (int(m["seed"]), fewer, variant, size, tuple(m.get("changes", ())), m.get("ties", "fixed"))
             found[name] = _companion(id, *asked, plan.workers, plan.shared)
     return found
+
+
+def _beside(name: str, out: Path, plan: Plan, variant: str) -> Path:
+    """Where a campaign puts another experiment of the study in the same reading; `out` is where it puts this one's."""
+    if plan.readings == "all" and variant != MAIN:
+        return out.parents[2] / name / "variants" / variant
+    return out.parent / name
 
 
 @cache
@@ -244,13 +250,14 @@ def _companion(
     variant: str,
     size: str,
     changes: tuple[str, ...],
+    ties: Ties,
     workers: int | None,
     shared: Shared | None,
 ) -> Results:
     """Tables of an experiment without its runs. A reading that it does not have changes nothing in it."""
     experiment = catalogue.of_study(id)[id]
     reps = min(fewer or experiment.reps, experiment.reps)
-    ask = Ask(seed, reps, workers=workers, block=experiment.block)
+    ask = Ask(seed, reps, ties, workers, experiment.block)
     configurations = changed(experiment.configurations(**experiment.settings(variant, size)), changes)
     runs = run_kept(configurations, ask, shared=shared)
     runs.manifest["size"] = size

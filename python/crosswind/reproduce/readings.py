@@ -66,8 +66,8 @@ def beside(readings: Sequence[Reading]) -> list[Reading]:
 def tallies(readings: Sequence[Sequence[Reading]], grades: Mapping[str, str]) -> Table | None:
     """One row per reading: passed / failed / unclear of all claims of several experiments, and by grade.
 
-    A reading that an experiment does not have changes nothing in it: there the main one counts. None when there is
-    nothing to compare.
+    A reading that an experiment does not have changes nothing in it: there the main one counts. A claim that several
+    experiments measure has the worst of their verdicts. None when there is nothing to compare.
     """
     names = list(dict.fromkeys(r.name for one in readings for r in one))
     if len(names) < 2:
@@ -75,9 +75,7 @@ def tallies(readings: Sequence[Sequence[Reading]], grades: Mapping[str, str]) ->
     letters = [g for g in dict.fromkeys(grades.values()) if g]
     rows = []
     for name in names:
-        verdicts: dict[str, str] = {}
-        for one in readings:
-            verdicts |= next((r for r in one if r.name == name), one[0]).evidence()
+        verdicts = worst((next((r for r in one if r.name == name), one[0]) for one in readings), "verdicts")
         sets = [verdicts, *({c: v for c, v in verdicts.items() if grades.get(c) == g} for g in letters)]
         rows.append([name, *(passed_failed_unclear(s) for s in sets)])
     note = "Passed / failed / unclear." + (

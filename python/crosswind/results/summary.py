@@ -127,13 +127,14 @@ CLASS_COLUMNS: tuple[Column, ...] = (
 
 
 def _medians(frame: pl.DataFrame, keys: list[str], columns: Sequence[str]) -> pl.DataFrame:
-    """Medians over repetitions; what did not happen, or does not exist for a stream (-1), is left out."""
+    """Medians over repetitions; what did not happen is left out."""
+    return frame.group_by(keys, maintain_order=True).agg([happened(c).median() for c in columns])
 
-    def middle(c: str) -> pl.Expr:
-        value = pl.col(c).cast(pl.Float64)
-        return value.filter(value != -1).median().alias(c)
 
-    return frame.group_by(keys, maintain_order=True).agg([middle(c) for c in columns])
+def happened(column: str) -> pl.Expr:
+    """The values of a column; null for what did not happen, or does not exist for a stream over UDP (-1 or NaN)."""
+    value = pl.col(column).cast(pl.Float64).fill_nan(None)
+    return pl.when(value != -1).then(value).alias(column)
 
 
 def _cell(value: object, show: Callable[[float], str]) -> str:
@@ -210,12 +211,12 @@ def delay_table(runs: Runs) -> Table | None:
     seen = [n for _, (n,), _ in DELAY_COLUMNS if n in flows.columns]
     if not seen:
         return None
-    happened = [pl.col(c).is_not_null() & pl.col(c).cast(pl.Float64).is_not_nan() & (pl.col(c) != -1) for c in seen]
-    flows = flows.filter(pl.any_horizontal(happened))
+    there = [happened(c).is_not_null() for c in seen]
+    flows = flows.filter(pl.any_horizontal(there))
     if flows.is_empty():
         return None
     key = "name" if flows["name"].n_unique() <= FLOWS_SHOWN else "group"
-    columns = [c for c in DELAY_COLUMNS if c[1][0] in seen and flows.filter(happened[seen.index(c[1][0])]).height]
+    columns = [c for c in DELAY_COLUMNS if c[1][0] in seen and flows.filter(there[seen.index(c[1][0])]).height]
     note = "One way, of data packets; rtt: round trips, as the sender measures them."
     if any(head.startswith("in queues") for head, _, _ in columns):
         note += " In queues: the part of it that packets waited at links."
@@ -396,8 +397,8 @@ def runs_html(runs: Runs) -> str:
 def per_repetition(flows: pl.DataFrame, columns: Sequence[str], axes: Sequence[str] = ()) -> pl.DataFrame:
     """Means over the members of each flow group, one row per configuration, group and repetition.
 
-    What did not happen, or does not exist for a stream over UDP (-1), is missing.
+    Members without a value, such as the delay of a flow of which nothing arrived, are left out (`happened`).
     """
     keys = ["configuration", *axes, "group", "rep"]
-    values = [pl.when(pl.col(c) != -1).then(pl.col(c)).mean().alias(c) for c in columns if c in flows.columns]
+    values = [happened(c).mean() for c in columns if c in flows.columns]
     return flows.group_by(keys, maintain_order=True).agg(values)

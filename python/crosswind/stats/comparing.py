@@ -97,8 +97,8 @@ class Comparison:
 
     @property
     def clear(self) -> bool:
-        """Whether the interval of the difference excludes zero."""
-        return self.difference.low > 0 or self.difference.high < 0
+        """Whether the interval of the difference excludes zero; never of fewer than six values on a side."""
+        return self.difference.is_clear()
 
     @property
     def size(self) -> str:

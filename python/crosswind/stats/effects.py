@@ -27,7 +27,7 @@ def shares(frame: pl.DataFrame, factors: Sequence[str], value: str) -> list[Effe
     Sums of squares of the analysis of variance. "rest" holds higher interactions and what differs between repetitions.
     Empty when the grid is not balanced or nothing varies.
     """
-    frame = frame.select(*factors, pl.col(value).cast(pl.Float64)).drop_nulls()
+    frame = frame.select(*factors, pl.col(value).cast(pl.Float64).fill_nan(None)).drop_nulls()
     used = [f for f in factors if frame[f].n_unique() > 1]
     if frame.is_empty() or not used:
         return []

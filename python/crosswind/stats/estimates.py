@@ -21,6 +21,8 @@ import polars as pl
 Values = npt.ArrayLike | pl.Series
 Statistic = Callable[..., Any]
 CONFIDENCE = 0.95
+# The fewest values of which order statistics give a 95 % interval of a median: of fewer, no difference is clear.
+CLEAR_FROM = 6
 RESAMPLES = 1999
 CACHED_UP_TO = 2000
 
@@ -37,6 +39,10 @@ class Estimate:
     high: float
     n: int
     left_out: int = 0
+
+    def is_clear(self, centre: float = 0.0) -> bool:
+        """Whether the interval excludes `centre`, the place of no difference, with six values or more behind it."""
+        return self.n >= CLEAR_FROM and (self.low > centre or self.high < centre)
 
     def scaled(self, factor: float) -> Estimate:
         """The same estimate in another unit."""

@@ -41,12 +41,24 @@ class Precision:
             raise InputError("--precision", found=f"`{text}`", expected=HELP)
         return Precision(metric, value, entity if dot else None)
 
+    def __str__(self) -> str:
+        return f"{self.entity}.{self.metric}={self.share:.4g}" if self.entity else f"{self.metric}={self.share:.4g}"
+
     @property
     def table(self) -> str:
         return "link" if self.metric.startswith(("utilisation", "queue_", "busy")) and not self.entity else "flow"
 
     def needed(self, frame: pl.DataFrame, have: int) -> int:
         """Repetitions that will probably be enough; `have` when they are. One configuration's table."""
+        need = have
+        for means in self.means(frame):
+            wanted = required(means, self.share)
+            if wanted > means.len():  # so many more with a value; of further repetitions some will have none either
+                need = max(need, math.ceil(wanted * have / means.len()))
+        return min(need, math.ceil(have * GROWTH_MAX))
+
+    def means(self, frame: pl.DataFrame) -> list[pl.Series]:
+        """The means of the repetitions that have a value, for each flow group or link direction that has any."""
         column = metric_column(frame, self.metric)
         keys = ["group"] if self.table == "flow" else ["link", "direction"]
         if self.entity is not None:
@@ -63,38 +75,46 @@ class Precision:
             if column.endswith("_ns")
             else frame.filter(value.is_finite())
         )
-        need = have
-        for _, one in good.group_by(keys):
-            means = one.group_by("rep").agg(value.mean())[column]
-            need = max(need, required(means, self.share))
-        return min(need, math.ceil(have * GROWTH_MAX))
+        return [one.group_by("rep").agg(value.mean())[column] for _, one in good.group_by(keys)]
 
 
 def until_precise(targets: Sequence[Precision], reps: int, reps_max: int, go: Callable[[int], Runs]) -> Runs:
-    """Runs with more and more repetitions until every target is met, or `reps_max` are made, or Ctrl-C."""
+    """Runs with more and more repetitions until every target is met, or `reps_max` are made, or Ctrl-C.
+
+    What is not met then is a warning of the manifest. Raises InputError for a metric of which nothing has a value.
+    """
     have = min(reps, reps_max)
     while True:
         runs = go(have)
         if runs.interrupted or runs.failed:
             return runs
         tables = {p: runs.flows() if p.table == "flow" else runs.links() for p in targets}
-        need = max((p.needed(tables[p], have) for p in targets), default=have)
-        if need <= have or have >= reps_max:
+        for p in targets:
+            if not p.means(tables[p]):
+                found = f"`{p}`, of which {have} repetitions have no value"
+                raise InputError("--precision", found=found, expected="a metric that has one")
+        missed = {p: need for p in targets if (need := p.needed(tables[p], have)) > have}
+        if not missed:
             return runs
-        have = min(need, reps_max)
+        if have >= reps_max:
+            missing = ", ".join(map(str, missed))
+            runs.manifest["warnings"].append(f"the precision {missing} is not reached with {have} repetitions")
+            return runs
+        have = min(max(missed.values()), reps_max)
 
 
-def metric_column(frame: pl.DataFrame, name: str) -> str:
-    """The column that a short name means: `goodput` is `goodput_bps`. Raises InputError for none or several."""
-    if name in frame.columns:
+def metric_column(frame: pl.DataFrame, name: str, of: str = "the results") -> str:
+    """The column of numbers that a short name means: `goodput` is `goodput_bps`. Raises InputError for none or several.
+
+    `of` says whose table it is.
+    """
+    valid = [c for c in frame.columns if frame[c].dtype.is_numeric()]
+    if name in valid:
         return name
-    found = [c for c in frame.columns if c.rpartition("_")[0] == name]
+    found = [c for c in valid if c.rpartition("_")[0] == name]
     if len(found) == 1:
         return found[0]
-    valid = [c for c in frame.columns if frame[c].dtype.is_numeric()]
-    raise InputError(
-        "metric", found=f"`{name}`", expected="a numeric column of the results", hint=did_you_mean(name, valid)
-    )
+    raise InputError("metric", found=f"`{name}`", expected=f"a numeric column of {of}", hint=did_you_mean(name, valid))
 
 
 def half_width(values: Values, confidence: float = 0.95) -> float:

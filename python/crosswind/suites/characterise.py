@@ -119,8 +119,18 @@ def read(one: str | Path | Mapping[str, Any]) -> tuple[str, Table]:
             found = _toml(file.read_text(encoding="utf-8-sig"), text)
         except (OSError, UnicodeDecodeError) as e:
             raise InputError(text, found=str(getattr(e, "strerror", e)), expected="a readable file") from None
-        return file.stem, dict(found.get("queue", found))
+        return file.stem, _of_file(text, found.get("queue", found))
     return text, {"type": text}
+
+
+def _of_file(file: str, found: Any) -> Table:
+    """The table that a file holds; that of a queue which it only names."""
+    if isinstance(found, Mapping):
+        return dict(found)
+    if isinstance(found, str):
+        _parameters(found, file, "queue")
+        return {"type": found}
+    raise InputError(file, path="queue", found=f"`{found}`", expected="a table, or the name of a queue")
 
 
 def _short(text: str) -> str:
@@ -137,11 +147,11 @@ def _toml(text: str, file: str) -> dict[str, Any]:
         ) from None
 
 
-def _parameters(kind: str) -> dict[str, Any]:
+def _parameters(kind: str, where: str = "queue", path: str = "") -> dict[str, Any]:
     if not (known := operation.parameters(kind)):
         names = [str(r["name"]) for r in registry() if r["kind"] == "queue"]
         raise InputError(
-            "queue", found=f"`{kind}`", expected="a name of `crosswind list queues`, a table or a TOML file",
+            where, path, found=f"`{kind}`", expected="a name of `crosswind list queues`, a table or a TOML file",
             hint=did_you_mean(kind, names),
         )  # fmt: skip
     return known

@@ -85,14 +85,16 @@ def _scenarios(
 def _subjects(written_as: Sequence[Subject]) -> tuple[dict[str, Table], Makers]:
     tables: dict[str, Table] = {}
     makers: Makers = {}
-    for one in written_as:
+    for i, one in enumerate(written_as):
         name, table, law = read(one)
-        if table in tables.values():
+        # Tables say all of a law but of one in Python: files in several folders may have one name, and so may classes.
+        if one in written_as[:i] or (law is None and table in tables.values()):
             continue
         name = name if name not in tables else f"{name} ({len(tables)})"
-        tables[name] = table
         if law is not None:
-            makers[str(table["own_law"])] = law
+            table = {**table, "own_law": name}
+            makers[name] = law
+        tables[name] = table
     return tables, makers
 
 
@@ -112,7 +114,7 @@ def read(one: Subject) -> tuple[str, Table, Callable[[], RememberingLaw] | None]
         return _from_program(Path(text))
     if text.endswith(".toml"):
         found = _toml(_text_of(Path(text)), text)
-        return Path(text).stem, dict(found.get("tcp", found)), None
+        return Path(text).stem, _of_file(text, found.get("tcp", found)), None
     return text, _named(text), None
 
 
@@ -120,7 +122,16 @@ def _own(name: str, law: Callable[[], RememberingLaw]) -> tuple[str, Table, Call
     return name, {"preset": "linux-6", "law": "own", "own_law": name}, law
 
 
-def _named(name: str) -> Table:
+def _of_file(file: str, found: Any) -> Table:
+    """The table that a file holds, or what it names."""
+    if isinstance(found, Mapping):
+        return dict(found)
+    if isinstance(found, str):
+        return _named(found, file, "tcp")
+    raise InputError(file, path="tcp", found=f"`{found}`", expected="a table, or the name of a law or preset")
+
+
+def _named(name: str, where: str = "law", path: str = "") -> Table:
     presets = [str(r["name"]) for r in registry() if r["kind"] == "preset"]
     laws = [str(r["name"]) for r in registry() if r["kind"] == "law"]
     if f"linux-6-{name}" in presets:
@@ -130,7 +141,7 @@ def _named(name: str) -> Table:
     if name in laws and name not in ("own", "tabulated", "hystart"):
         return {"preset": "linux-6", "law": name}
     raise InputError(
-        "law", found=f"`{name}`",
+        where, path, found=f"`{name}`",
         expected="a name of `crosswind list laws` or `presets`, a tcp table, a TOML file or a Python file",
         hint=did_you_mean(name, [*laws, *presets]),
     )  # fmt: skip

@@ -29,8 +29,8 @@ INTRODUCTION = (
     "meet the same networks, starts and losses, so they are compared repetition by repetition. Use is the share of "
     "time in which the bottleneck was busy, delay the time that packets spent in its queue. A ratio is what the "
     "subject gets over what the others get (of two of its own flows: the second over the first); harm is the share of "
-    "what others had without it that they lose. A verdict is only given where the 95 % interval of the difference "
-    "excludes zero and the difference is a twentieth at least."
+    "what others had without it that they lose. A verdict is only given from six repetitions on, where the 95 % "
+    "interval of the difference excludes zero and the difference is a twentieth at least."
 )
 SIGNS = {"better": "+", "worse": "-", "no difference": "="}
 

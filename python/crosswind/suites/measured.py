@@ -142,7 +142,7 @@ class Verdict:
 
     @property
     def words(self) -> str:
-        """Shorter or longer, fuller or emptier; what no interval carries is not said."""
+        """Shorter or longer, fuller or emptier; what no 95 % interval carries is not said."""
         least = max(LEAST_MS, LEAST_SHARE * (self.delay_ms.value - self.delay_change_ms.value))
         delay = _side(self.delay_change_ms, least, ("shorter delay", "longer delay"))
         use = _side(self.utilisation_change, LEAST_UTILISATION, ("emptier", "fuller"))
@@ -150,9 +150,9 @@ class Verdict:
 
 
 def _side(change: Estimate, least: float, words: tuple[str, str]) -> str:
-    if change.high < 0 and change.value <= -least:
-        return words[0]
-    return words[1] if change.low > 0 and change.value >= least else ""
+    if not change.is_clear() or abs(change.value) < least:
+        return ""
+    return words[0] if change.value < 0 else words[1]
 
 
 def verdicts(rows: pl.DataFrame, subject: str, against: str) -> list[Verdict]:

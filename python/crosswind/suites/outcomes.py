@@ -25,8 +25,8 @@ RUN = ["configuration", "rep"]
 #: Who stands for nobody: the runs of others without a subject.
 NOBODY = ""
 WINDOW_S = 2.0
-# A difference below a twentieth is none; fewer pairs than six give no interval of 95 %.
-LEAST_SHARE, LEAST_PAIRS = 0.05, 6
+# A difference below a twentieth is none.
+LEAST_SHARE = 0.05
 
 
 def rows(runs: Runs, keys: Mapping[str, Key], seconds: float) -> pl.DataFrame:
@@ -157,12 +157,11 @@ class Difference:
     def words(self) -> str:
         """Better or worse, where the 95 % interval excludes zero and the change is a twentieth at least."""
         c = self.change
-        sure = c.n >= LEAST_PAIRS and (c.low > 0 or c.high < 0)
         if self.measure.better == "nearer":
             least = math.log2(1 + LEAST_SHARE)
         else:
             least = LEAST_SHARE * max(abs(self.value.value), abs(self.value.value - c.value))
-        if not sure or abs(c.value) < least:
+        if not c.is_clear() or abs(c.value) < least:
             return "no difference"
         return "better" if (c.value > 0) == (self.measure.better == "higher") else "worse"
 

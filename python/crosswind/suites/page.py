@@ -29,8 +29,8 @@ INTRODUCTION = (
     "Each cell below is one run of a scenario that RFC 7928 asks for, repeated with other random numbers: the 95th "
     "percentile of the time that packets spent in the queue, and the share of time in which the bottleneck was busy. "
     "All queues meet the same arrivals as far as the senders let them, so they are compared repetition by repetition. "
-    "A verdict is only given where the 95 % interval of the difference excludes zero, and where the difference is at "
-    "least a tenth of the delay (and 1 ms), or one point of utilisation."
+    "A verdict is only given from six repetitions on, where the 95 % interval of the difference excludes zero, and "
+    "where the difference is at least a tenth of the delay (and 1 ms), or one point of utilisation."
 )
 
 

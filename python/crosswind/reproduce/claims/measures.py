@@ -242,7 +242,7 @@ def against_rest(one: str, others: Iterable[str], column: str, pick: Statistic, 
 
 
 def rank_correlation(x: Callable[[Results], Any], y: Callable[[Results], Any]) -> Measure:
-    """Spearman's coefficient of two columns over the repetitions."""
+    """Spearman's coefficient of two columns over the repetitions; equal values share the mean of their ranks."""
 
     def statistic(a: Any, b: Any, axis: int) -> Any:
         a, b = (v - v.mean(axis, keepdims=True) for v in (a, b))
@@ -251,7 +251,7 @@ def rank_correlation(x: Callable[[Results], Any], y: Callable[[Results], Any]) -
     def measure(r: Results) -> Estimate:
         one, two = np.asarray(x(r), dtype=float), np.asarray(y(r), dtype=float)
         keep = np.isfinite(one) & np.isfinite(two)
-        ranks = [np.argsort(np.argsort(v[keep])).astype(float) for v in (one, two)]
+        ranks = [pl.Series(v[keep]).rank("average") for v in (one, two)]
         return stats.estimate(statistic, *ranks, pairing="paired")
 
     return measure

@@ -18,6 +18,8 @@ Queue = dict[str, Any]
 BURST = 1600
 FIFO_PACKETS = 1000
 NETEM_PACKETS = 1000
+#: The preference of the first filter that names none, and where the kernel begins to look for one that is taken.
+FIRST_OWN, OWN_FROM = 0xC000, 0x8000
 #: Words behind each kind of qdisc.
 QDISCS = {**words.QDISCS, **active.WORDS, "cake": fair.CAKE, "sfq": fair.SFQ, "sfb": fair.SFB}
 QDISCS["fq"] = {**QDISCS["fq"], "priomap": words.Word("priomap", words.priomap)}
@@ -286,7 +288,7 @@ class Device:
         own = s.own or (1, 0)
         mine = [(f, m) for f, m in self.matches if (f.parent[0] if f.parent else own[0]) == own[0]]
         out = []
-        for f, m in sorted(mine, key=lambda x: (x[0].preference, x[0].order)):
+        for f, m in _as_asked(mine):
             self.used.add(f.order)
             if m.target not in leaves:
                 known = ", ".join(shown(i) for i in leaves)
@@ -298,6 +300,18 @@ class Device:
             out.append({"class": named(m.target), **keys})
             self.out.notes += m.notes
         return out
+
+
+def _as_asked(filters: Sequence[tuple[Statement, Match]]) -> list[tuple[Statement, Match]]:
+    """Filters in the order in which a packet meets them: by preference, then as they were added.
+
+    One that names no preference gets one below the lowest from 32768 on (the kernel's `tcf_auto_prio`): it comes after
+    those with small ones, and before all that were added without one.
+    """
+    given: dict[int, int] = {}
+    for f, _ in filters:
+        given[f.order] = f.preference or min((p - 1 for p in given.values() if p >= OWN_FROM), default=FIRST_OWN)
+    return sorted(filters, key=lambda x: (given[x[0].order], x[0].order))
 
 
 def _by_band(bands_of: Sequence[int]) -> dict[int, list[int]]:
