@@ -502,10 +502,7 @@ impl Sender {
         if hold {
             self.law.change(Change::Threshold(ssthresh));
         }
-        if p.window.timeout_window == TimeoutWindow::Flight {
-            let may_arrive = late_before.map_or(0, |time| self.board.sent_after(time));
-            self.law.change(Change::StartFrom(real(may_arrive + p.connection.mss.0)));
-        }
+        self.start_from_flight(late_before, p);
         if let Some(x) = &mut self.optional {
             x.on_timeout();
         }

@@ -6,13 +6,14 @@
 //! | PRR, rate halving | a loss was found by ACKs | the recovery ends |
 //! | what is in flight (`flight_bound`) | recovery, echo | the window grows |
 //! | moderation | an ACK out of the ordinary | the window grows |
+//! | what may still arrive (`timeout_window`) | the timer expires | the window grows |
 //! | restart after idle time | nothing was sent for a timeout | the window grows |
 //!
 //! The host's own queue has no cap of its own: when it is full the controller is told of congestion ([`crate::tcp::share::queue`]).
 
 use super::Sender;
 use super::state::real;
-use crate::tcp::choices::WindowModeration;
+use crate::tcp::choices::{TimeoutWindow, WindowModeration};
 use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::facts::Ack;
 use crate::tcp::law::{Change, Controller, Needs};
@@ -147,6 +148,14 @@ impl Sender {
                 let initial = p.window.initial_window_segments as f64 * p.connection.mss.0 as f64;
                 self.cap(initial);
             }
+        }
+    }
+
+    /// Linux 6 (`tcp_enter_loss`): a timeout leaves room for what left later than `late_before`, which may still arrive.
+    pub(super) fn start_from_flight(&mut self, late_before: Option<Time>, p: &TcpParams) {
+        if p.window.timeout_window == TimeoutWindow::Flight {
+            let may_arrive = late_before.map_or(0, |time| self.board.sent_after(time));
+            self.law.change(Change::StartFrom(real(may_arrive + p.connection.mss.0)));
         }
     }
 

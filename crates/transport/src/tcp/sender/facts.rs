@@ -43,14 +43,9 @@ impl Sender {
                 };
             }
         }
-        let edge = pkt.ack + pkt.wnd as u64;
-        let window_update = edge > self.window_edge;
+        let is_update = pkt.ack + pkt.wnd as u64 > self.window_edge;
         self.hear_window(pkt, before);
-        let bare =
-            pkt.payload == 0 && !pkt.flags.has(crosswind_base::TcpFlags::FIN.with(crosswind_base::TcpFlags::SYN));
-        let duplicate = pkt.ack == before && bare && self.nxt > before;
-        let may_update = self.policies.window_updates == WindowUpdates::Duplicates;
-        let duplicate = duplicate && (!window_update || !blocks.is_empty() || may_update);
+        let duplicate = pkt.ack == before && self.is_duplicate(pkt, is_update && blocks.is_empty());
         let twice = if p.undo.dsack.on() { reported_twice(pkt.ack, blocks) } else { (0, 0) };
         let cwnd = self.cwnd(p);
         let bytes = self.una - before - acked.known_bytes + sacked;
@@ -90,6 +85,15 @@ impl Sender {
             news_once: delivered.news_once,
             news_again: delivered.news_again,
         }
+    }
+
+    /// Whether an ACK that does not advance is a duplicate one; `updates`: it offers more window, and nothing else.
+    #[inline]
+    fn is_duplicate(&self, pkt: &Packet, updates: bool) -> bool {
+        let is_bare =
+            pkt.payload == 0 && !pkt.flags.has(crosswind_base::TcpFlags::FIN.with(crosswind_base::TcpFlags::SYN));
+        let may_update = self.policies.window_updates == WindowUpdates::Duplicates;
+        is_bare && self.nxt > pkt.ack && (!updates || may_update)
     }
 
     /// What the ACK reports of marks; `delivered`: segments and bytes.
