@@ -37,23 +37,26 @@ class Reading:
 
     `tick`: the emulator's transmissions last whole multiples of it (None: exact). `max_p`: RED's maximum probability as
     the Linux tool rounds it, or as printed. `damping_rate`: the rate that RED's damping in idle periods was told (None:
-    that of the link), and `idle_damping` its curve. `lifetime`: how often the cache of shared control blocks is flushed
-    (None: never). `limit_unit`: unit of the drop-tail limit. `admission`: a packet is taken while the backlog before it
-    is not above the limit, as in Linux until 2.4.23, or it must fit. `class_rate`: the classes of page and bulk have
-    half of the link each and may borrow up to its rate, or rates above the link's. `spread`: the two bulk flows start
-    within it, each at a time of its own. `ack_delay`: how long after delivery the link's send buffer is freed on ARQ
-    links (None: the propagation delay of the way back). `state_at`: the channel's state is looked at for every attempt,
-    or frozen at the first. `outside`: what happens to state lengths outside their limits. `history`: repetitions meet
-    stretches of one long history of the channel, or each has its own. `audio_limit`: when the shaper of the stream's
-    class (32 kbit/s, a bucket of one MTU) meters a packet: as it arrives, so that a stream of 30.4 kbit/s never exceeds
-    it, or when it could leave. `quantum`: of the classes of page and bulk. `tcp_class_burst`: burst of a shaped TCP
-    class (None: the link's buffer). `tcp`: changes to TCP at both ends of every flow. `page`: to the page.
+    that of the link), and `idle_damping` its curve. `leaf_idle`: whether RED in a class of HTB hears of idle time,
+    which the kernel's HTB does not tell it (decision 0064). `lifetime`: how often the cache of shared control blocks is
+    flushed (None: never). `limit_unit`: unit of the drop-tail limit. `admission`: a packet is taken while the backlog
+    before it is not above the limit, as in Linux until 2.4.23, or it must fit. `class_rate`: the classes of page and
+    bulk have half of the link each and may borrow up to its rate, or rates above the link's. `spread`: the two bulk
+    flows start within it, each at a time of its own. `ack_delay`: how long after delivery the link's send buffer is
+    freed on ARQ links (None: the propagation delay of the way back). `state_at`: the channel's state is looked at for
+    every attempt, or frozen at the first. `outside`: what happens to state lengths outside their limits. `history`:
+    repetitions meet stretches of one long history of the channel, or each has its own. `audio_limit`: when the shaper
+    of the stream's class (32 kbit/s, a bucket of one MTU) meters a packet: as it arrives, so that a stream of 30.4
+    kbit/s never exceeds it, or when it could leave. `quantum`: of the classes of page and bulk. `tcp_class_burst`:
+    burst of a shaped TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of every flow. `page`: to
+    the page.
     """
 
     tick: str | None = "1 ms"
     max_p: MaxP = "linux-plog"
     damping_rate: str | None = None
     idle_damping: Damping = "fixed"
+    leaf_idle: Literal["untold", "told"] = "untold"
     lifetime: str | None = "600 s"
     limit_unit: Unit = "bytes"
     admission: Literal["fits", "linux-2.4"] = "linux-2.4"
@@ -144,6 +147,12 @@ def _leaf(s: Setting, reading: Reading) -> dict[str, Any]:
     return {"type": "droptail", "limit": size} | rule
 
 
+def _below_htb(leaf: dict[str, Any], reading: Reading) -> dict[str, Any]:
+    """The queue as a class of HTB has it, which never asks one that holds nothing: RED there knows of no idle time."""
+    is_untold = leaf["type"] == "red-linux" and reading.leaf_idle == "untold"
+    return leaf | {"idle_damping": "none"} if is_untold else leaf
+
+
 def _intermediate(s: Setting, reading: Reading, leaf: dict[str, Any]) -> dict[str, Any]:
     """Page and bulk flows in equal classes that may borrow; after an idle time each can fill the link's send buffer.
 
@@ -154,7 +163,7 @@ def _intermediate(s: Setting, reading: Reading, leaf: dict[str, Any]) -> dict[st
     own, ceil, whole = (s.speed / 2, s.speed, s.speed) if half else (s.speed, 2 * s.speed, 2 * s.speed)
     quantum = {"quantum": f"{2 * MTU} B"} if reading.quantum == "two-packets" else {}
     rates = {"rate": f"{own:g} kbit/s", "ceil": f"{ceil} kbit/s"}
-    child = {"parent": "tcp", **rates, **tokens, **quantum, "queue": leaf}
+    child = {"parent": "tcp", **rates, **tokens, **quantum, "queue": _below_htb(leaf, reading)}
     return {
         "type": "htb",
         "default": "bulk",
@@ -174,7 +183,7 @@ def router(s: Setting, reading: Reading, others: Sequence[str]) -> dict[str, Any
     if s.tcp_rate == "link":
         size = reading.tcp_class_burst or f"{MTU if s.buffer == 'lsb1' else send_buffer_bytes(s)} B"
         own = {"rate": f"{s.speed} kbit/s", "ceil": f"{s.speed} kbit/s", "burst": size, "cburst": size}
-        inner = {"type": "htb", "default": "bulk", "class": {"bulk": {**own, "queue": inner}}}
+        inner = {"type": "htb", "default": "bulk", "class": {"bulk": {**own, "queue": _below_htb(inner, reading)}}}
     priority = {"type": "tbf", "rate": "32 kbit/s", "burst": f"{MTU} B", "metered": reading.audio_limit, "queue": leaf}
     return {
         "type": "prio",

@@ -82,7 +82,8 @@ class Reading:
     (O-6); `counted`: link-layer bytes that it counts for each. `kbit`: bits in the shaper's kbit; `overhead`: what it
     charges beyond the IP length (O-2), rounded down to a multiple of `cell`; `tick`: the clock by which it gives credit
     back; `hysteresis`: whether classes go into debt; `bucket`: bytes of their buckets where `tc` does not choose them.
-    `red_clock`: the rate that `tc` was told for the damping in idle time (O-8). `red_law`: the kernel's RED, or
+    `red_clock`: the rate that `tc` was told for the damping in idle time (O-8). `leaf_idle`: whether RED in a class of
+    HTB hears of idle time, which the kernel's HTB does not tell it (decision 0064). `red_law`: the kernel's RED, or
     that of Floyd and Jacobson with the same weight (section 2.3). `ceil_2`: the ceiling of the class of UDP in
     kbit/s (O-4). `hosts`: RFC behaviour and ACKs that are quick 16 times (O-14, O-15), or what the kernel's code does.
     `tcp`: further changes to TCP at both ends (O-1, O-13 to O-15). `memory`: whether hosts remember slow-start
@@ -100,6 +101,7 @@ class Reading:
     hysteresis: Literal["on", "off"] = "off"
     bucket: int = 0
     red_clock: str = "140 kbit/s"
+    leaf_idle: Literal["untold", "told"] = "told"
     red_law: Literal["linux", "floyd-jacobson"] = "linux"
     ceil_2: int = 70
     hosts: Literal["rfc", "kernel"] = "rfc"
@@ -116,6 +118,7 @@ LINUX: dict[str, Any] = {
     "counted": 14,
     "tick": "10 ms",
     "hysteresis": "on",
+    "leaf_idle": "untold",
     "hosts": "kernel",
     "memory": "kept",
     "tcp": {
@@ -147,7 +150,8 @@ def leaf(queue: Queue, reading: Reading, red: RedSet = RedSet()) -> dict[str, An
     law = {"min_th": f"{red.min} B", "max_th": f"{red.max} B", "avpkt": f"{red.avpkt} B", "ecn": "drop"}
     if reading.red_law == "linux":
         rounding = {"burst": red.burst, "max_p": red.probability, "max_p_rounding": "tc-plog"}
-        return {"type": "red-linux", **limit, **law, **rounding, "rate": reading.red_clock}
+        idle = {} if reading.leaf_idle == "told" else {"idle_damping": "none"}
+        return {"type": "red-linux", **limit, **law, **rounding, "rate": reading.red_clock, **idle}
     return {
         "type": "red-floyd-jacobson",
         **limit,

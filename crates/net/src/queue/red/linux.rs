@@ -26,14 +26,15 @@
 //! | `avpkt` | bytes | 576 B | jarvinen-2006 Table 6 |
 //! | `rate` | bit/s | the link's | - |
 //! | `scell_log` | - | from `w_log`, `avpkt` and `rate` | `tc`: the smallest cell that covers the decay in 512 |
-//! | `idle_damping` | - | fixed | jarvinen-2006 appendix C |
+//! | `idle_damping` | - | fixed | jarvinen-2006 appendix C; `none` in a class of `htb` (linux-sch-red `red_dequeue`, linux-sch-htb `htb_dequeue_tree`) |
 //!
 //! **Deviations**: 1. Integers are 64 bits wide, so a large queue with a small weight does not overflow as it could on
 //! 32-bit kernels; the one overflow that mattered is `idle_damping = "overflow32"`. 2. A packet that would be marked and
 //! does not fit counts as dropped only. 3. The clock ticks in microseconds, not in the kernel's scheduler ticks.
 //! 4. With `idle_damping = "exact"` the average decays by `(1 - 2^-w_log)^m`, m = idle time over the transmission time of
 //! `avpkt`. The kernel's own line is much steeper when `tc` chose the cell: one idle second at 64 kbit/s leaves 76 %
-//! of the average, where the exponential leaves 97 %.
+//! of the average, where the exponential leaves 97 %. 5. Idle time begins when the last packet leaves; the kernel's when the queue is asked in
+//! vain, at that moment where the device takes the packet at once. A class of `htb` is never asked in vain: `idle_damping = "none"` has to be said there.
 //!
 //! **Checked by**: conformance suite; oracle `red::Linux`; tests of claims 14 to 17 of jarvinen-2006.
 
@@ -68,6 +69,9 @@ pub enum IdleDamping {
     Overflow32,
     /// The exponential that table and line stand for.
     Exact,
+    /// None: the next arrival updates the average as any other does. So it is below `htb`, which never asks a leaf that holds nothing, and a
+    /// RED of Linux takes note of idle time when it is asked in vain.
+    None,
 }
 
 /// Parameters of RED as Linux has it.
@@ -373,7 +377,9 @@ impl Law for Linux {
         Verdict::Signal(DropReason::EarlyDrop)
     }
     fn emptied(&mut self, now: Time, _last_len: u32) {
-        self.idle_since = Some(now);
+        if self.idle_damping != IdleDamping::None {
+            self.idle_since = Some(now);
+        }
     }
     fn avg_bytes(&self) -> f64 {
         self.qavg as f64 / (1u64 << self.w_log) as f64
@@ -418,6 +424,26 @@ mod tests {
         let law = Linux::new(tc, BitRate(64_000));
         assert!((law.max_p() - 0.0527).abs() < 1e-4, "{}", law.max_p());
         assert_eq!(LinuxParams::default().random_range(), 34_560);
+    }
+
+    #[test]
+    fn a_leaf_that_is_never_asked_in_vain_takes_idle_time_for_any_other() {
+        let after = |idle_damping| {
+            let mut law =
+                Linux::new(LinuxParams { idle_damping, w_log: Some(4), ..LinuxParams::default() }, BitRate(64_000));
+            let mut rng = crosswind_base::Streams::new(1).named("red");
+            let mut arrive = |law: &mut Linux, ms: u64, bytes: u64| {
+                let backlog = crate::queue::Backlog { bytes, packets: u32::from(bytes > 0) };
+                law.arrive(&Arrival { backlog, len: 576, now: Time(ms * 1_000_000) }, &mut rng);
+                law.avg_bytes()
+            };
+            let before = (0..100).map(|_| arrive(&mut law, 0, 1600)).last().expect("a hundred");
+            law.emptied(Time(0), 576);
+            arrive(&mut law, 10_000, 0) / before
+        };
+        // qave -= qave >> Wlog, whatever the time.
+        assert!((after(IdleDamping::None) - 15.0 / 16.0).abs() < 1e-3);
+        assert!(after(IdleDamping::Fixed) < 0.51, "half of it at least goes");
     }
 
     #[test]
