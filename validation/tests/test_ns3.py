@@ -49,7 +49,7 @@ def test_the_page_says_what_is_claimed_and_why_others_differ() -> None:
     ]
     assert [r.verdict for r in rows] == ["same", "differs", "close", "explained", "differs"]
     page = queues.page(rows)
-    assert "1 of 2 queues that are claimed" in page and "| drop 2 | other random numbers" in page
+    assert "1 of 2 cases that are claimed" in page and "| drop 2 | other random numbers" in page
     assert "1 of 2 that differ are explained" in page
 
 
