@@ -98,7 +98,9 @@ class Device:
         if s.kind == "tbf":
             return self._tbf(s, v)
         if s.kind == "red":
-            return Red.of(s.where, v).queue() | self._overhead()
+            # HTB never asks a class that holds nothing, which is how a RED of Linux hears of idle time.
+            idle = {"idle_damping": "none"} if below is not None and below.kind == "htb" else {}
+            return Red.of(s.where, v).queue() | self._overhead() | idle
         if s.kind in ("pfifo", "bfifo"):
             return self._plain(s, v)
         if s.kind in ("cake", "sfq", "sfb"):

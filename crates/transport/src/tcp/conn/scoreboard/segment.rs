@@ -55,9 +55,9 @@ pub struct Acked {
     /// Last transmission and end of the segment covered that left last: of those sent once, and of those retransmitted that
     /// were not SACKed before.
     pub latest_original: (Time, u64),
+    pub latest_retransmission: (Time, u64),
     /// The same of those sent once that were not SACKed before.
     pub latest_unreported: (Time, u64),
-    pub latest_retransmission: (Time, u64),
     /// Some segment below the given mark was covered that had never been retransmitted (and was not SACKed before).
     pub original_below_mark: bool,
 }
