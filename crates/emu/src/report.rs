@@ -156,10 +156,6 @@ pub fn sample(spec: &Spec, n: &Network, at: Time, interval_s: f64, before: &mut 
                 return;
             }
             tables.push_sample(Sample { at, entity: &entity, metric, value });
-            if metric == "queue_bytes" && e.rate_bps > 0 {
-                let value = value * 8e9 / e.rate_bps as f64;
-                tables.push_sample(Sample { at, entity: &entity, metric: "queue_delay_ns", value });
-            }
         });
         let value = (now - before[i].sent_bytes) as f64 * 8.0 / interval_s;
         before[i].sent_bytes = now;

@@ -186,6 +186,9 @@ impl<Q: QueueDisc, L: Link, M: LossModel> Egress<Q, L, M> {
         out: &mut dyn FnMut(&'static str, f64),
     ) {
         out("queue_bytes", backlog.bytes as f64);
+        if let Some(rate) = self.link.nominal_rate() {
+            out("queue_delay_ns", backlog.bytes as f64 * 8e9 / rate.as_f64());
+        }
         out("queue_packets", backlog.packets as f64);
         out("sent_bytes", (self.stats.sent_bytes - not_yet.bytes) as f64);
         self.queue.sample(now, out);

@@ -11,7 +11,7 @@
 use crate::flows::Flows;
 use crate::option::START_UNIX_S;
 use crate::wire::{Framed, Framer};
-use crosswind_base::{Event, FlowId, Observer, Packet, Pool, Time, Vantage};
+use crosswind_base::{Event, FlowId, Observer, Packet, Pool, TcpFlags, Time, Vantage};
 use std::io::{self, Write};
 
 /// Bare IPv4 packets, the type of files with two interfaces: libpcap refuses a second interface whose type has another
@@ -135,6 +135,14 @@ impl<W: Write> PcapngWriter<W> {
         match self.out.write_all(&self.block) {
             Ok(()) => self.summary.written_packets += 1,
             Err(e) => self.error = Some(e),
+        }
+    }
+
+    /// A packet that is not shown: what it says of later ones is remembered.
+    pub fn overhears(&mut self, p: &Packet, pool: &Pool) {
+        if p.flags.has(TcpFlags::SYN) && self.options.flows.contains(p.flow) {
+            self.block.clear();
+            self.framer.frame(p, pool.ext(p), &mut self.block);
         }
     }
 

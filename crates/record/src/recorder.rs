@@ -50,8 +50,11 @@ impl<W: Write> Observer for Recorder<W> {
         }
     }
     fn packet(&mut self, at: Time, seen: Vantage, p: &Packet, pool: &Pool) {
-        if let Some(capture) = self.capture.as_mut().filter(|_| self.parts.contain(at)) {
+        let Some(capture) = &mut self.capture else { return };
+        if self.parts.contain(at) {
             capture.packet(at, seen, p, pool);
+        } else {
+            capture.overhears(p, pool);
         }
     }
 }
@@ -60,7 +63,8 @@ impl<W: Write> Observer for Recorder<W> {
 mod tests {
     use super::*;
     use crate::{EventLimit, Flows, PcapngOptions};
-    use crosswind_base::{End, EventKind};
+    use crosswind_base::packet::{Ext, Meta};
+    use crosswind_base::{End, EventKind, TcpFlags};
 
     #[test]
     fn chosen_flows_are_exactly_those_named() {
@@ -85,5 +89,24 @@ mod tests {
         }
         assert_eq!((r.events.unwrap().kept_events(), r.event_file.unwrap().finish().unwrap().1), (1, 1));
         assert_eq!(r.capture.unwrap().finish().unwrap().1.written_packets, 1);
+    }
+
+    #[test]
+    fn a_capture_of_a_part_knows_the_window_scales_from_before_it() {
+        let capture = PcapngWriter::new(Vec::new(), PcapngOptions::default()).unwrap();
+        let parts = Parts(vec![(Time(2), Time(4))]);
+        let mut r = Recorder { events: None, event_file: None, capture: Some(capture), parts };
+        let mut pool = Pool::new();
+        for (seen, meta) in [(Vantage::Sender, 0), (Vantage::Receiver, Meta::REVERSE)] {
+            let id = pool.insert(packet!(Packet::default(); flags: TcpFlags::SYN, meta: Meta(meta)));
+            pool.attach(id, Ext { wscale: Some(3), ..Ext::default() });
+            r.packet(Time(0), seen, pool.get(id), &pool);
+        }
+        r.packet(Time(3), Vantage::Sender, &packet!(Packet::default(); wnd: 800, len: 40), &pool);
+        let (bytes, summary) = r.capture.unwrap().finish().unwrap();
+        assert_eq!(summary.written_packets, 1);
+        // The last block ends with the packet, its 40 bytes of headers, and its length again.
+        let header = &bytes[bytes.len() - 4 - 40..];
+        assert_eq!(header[34..36], [0, 100]);
     }
 }

@@ -4,6 +4,7 @@ mod aborts;
 mod architecture;
 mod bbr;
 mod bbr3;
+mod changed;
 mod classes;
 mod common;
 mod datagrams;

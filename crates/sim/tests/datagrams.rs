@@ -354,3 +354,16 @@ fn a_ping_is_answered_and_each_way_has_its_own_delay() {
     }
     assert_eq!(of_flow(&t, "ping", "delay_p99_ns"), 90e6);
 }
+
+#[test]
+fn what_waits_when_a_run_ends_is_not_lost() {
+    // The last packet leaves the source at 4.99 s, and half of them wait in front of the link.
+    let link = json!({ "rate": "400 kbit/s", "delay": "5 ms", "queue": { "limit": "1000 packets" } });
+    let w = json!({ "type": "cbr", "payload": "972 B", "interval": "10 ms", "packets": 500 });
+    let mut s = scenario(link, json!({ "flood": { "workload": w } }));
+    s["duration"] = "6 s".into();
+    let t = run(&s);
+    assert_eq!(of_flow(&t, "flood", "sent_packets"), 500.0);
+    assert!(of_flow(&t, "flood", "received_packets") < 310.0);
+    assert_eq!(of_flow(&t, "flood", "loss_runs"), 0.0);
+}

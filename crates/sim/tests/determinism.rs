@@ -372,3 +372,14 @@ fn the_last_instant_of_a_run_is_whole() {
         }
     }
 }
+
+#[test]
+fn a_memory_that_is_flushed_now_and_then_does_not_depend_on_the_number_of_workers() {
+    let mut s = noisy();
+    s["sharing"] = json!({ "lifetime": "7 s" });
+    s["flow"]["web"] = json!({ "from": "left-2", "to": "right-3", "workload": { "type": "page", "objects": 40, "parallel": 1 },
+        "tcp": { "preset": "baseline-linux-2.4", "share_ssthresh": "on" } });
+    let of = |workers| Request { reps: (0..64).collect(), reps_total: 64, workers, ..request() };
+    let alone = run_with(&[s.clone()], &of(1));
+    assert_eq!(difference(&alone, &run_with(&[s], &of(3))), None);
+}

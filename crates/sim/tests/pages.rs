@@ -212,3 +212,18 @@ fn histograms_of_single_flows_can_be_asked_for_and_hold_every_packet() {
     let e = refusal(&s);
     assert!(e.path == "record.hist[0]" && e.hint.contains("audio"), "{e}");
 }
+
+#[test]
+fn all_objects_at_once_are_no_more_than_there_are() {
+    let page = json!({ "type": "page", "objects": 5, "parallel": 4_294_967_295u32 });
+    let t = run(&scenario(fast(), page, json!({})));
+    assert_eq!(objects(&t).len(), 6);
+}
+
+#[test]
+fn there_is_no_common_interval_where_one_generator_never_began() {
+    let mut s = scenario(fast(), json!({ "type": "page", "objects": 1 }), json!({}));
+    s["flow"]["late"] = json!({ "from": "server", "to": "browser", "start": "20 s", "workload": { "type": "bulk" } });
+    s["timeline"] = json!([{ "at": "10 s", "flow": "late", "set": { "abort": "sender" } }]);
+    assert!(number(table(&run(&s), "page"), "simultaneous_Bps", 0).is_nan());
+}

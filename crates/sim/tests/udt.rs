@@ -75,3 +75,12 @@ fn two_transports_at_once_are_refused() {
     let flow = json!({ "workload": { "type": "bulk" }, "udt": { "decrease": 0.5 } });
     assert_eq!(refusal(&scenario(json!({ "rate": "1 Mbit/s" }), flow, "1 s")).path, "flow.stream.udt.decrease");
 }
+
+#[test]
+fn what_is_sent_again_is_no_run_of_losses() {
+    let link = json!({ "rate": "10 Mbit/s", "delay": "10 ms", "loss": { "type": "uniform", "probability": 0.02 } });
+    let w = json!({ "type": "cbr", "payload": "1000 B", "interval": "10 ms", "packets": 1000 });
+    let t = run(&scenario(link, json!({ "workload": w, "udt": {} }), "60 s"));
+    assert!(stream(&t, "retransmitted_packets") > 5.0);
+    assert_eq!(stream(&t, "loss_runs"), 0.0);
+}

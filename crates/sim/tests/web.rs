@@ -67,3 +67,9 @@ fn only_what_is_asked_for_has_a_time_series() {
     let e = refusal(&s);
     assert_eq!(e.path, "record.sampled[0]");
 }
+
+#[test]
+fn time_goes_on_where_intervals_round_to_nothing() {
+    let workload = json!({ "size": "1 kB", "every": { "uniform": ["0 ns", "1 ns"] }, "transfers": 5 });
+    assert_eq!(of_flow(&run(&scenario("10 Mbit/s", workload, 10)), "web", "size_bytes"), 5000.0);
+}

@@ -138,11 +138,18 @@ fn each_timeout_of_a_segment_that_is_only_late_was_avoidable() {
 }
 
 #[test]
-fn frto_needs_more_than_two_segments_unless_sack_helps() {
+fn frto_of_old_linux_needs_more_than_two_segments() {
     let separate = make("enhanced-linux-2.4").with(|p| p.receiver.delayed_ack = Dur::ZERO);
-    for (segments, frto, detected) in
-        [(2, Frto::Basic, 0), (3, Frto::Basic, 1), (4, Frto::Basic, 1), (2, Frto::Sack, 1), (4, Frto::Sack, 1)]
-    {
+    let linux = Frto::EveryTimeout;
+    for (segments, frto, detected) in [
+        (2, linux, 0),
+        (3, linux, 1),
+        (4, linux, 1),
+        (2, Frto::Basic, 1),
+        (4, Frto::Basic, 1),
+        (2, Frto::Sack, 1),
+        (4, Frto::Sack, 1),
+    ] {
         let w = spike(&separate.clone().with(|p| {
             p.window.initial_window_segments = segments;
             p.undo.frto = frto;
@@ -153,7 +160,7 @@ fn frto_needs_more_than_two_segments_unless_sack_helps() {
 
 #[test]
 fn a_genuine_timeout_is_never_judged_spurious() {
-    for frto in [Frto::Basic, Frto::Sack] {
+    for frto in [Frto::Basic, Frto::Sack, Frto::EveryTimeout] {
         // The whole first flight is lost, or all of it but the last segment.
         for lost in [4, 3] {
             let p = make("enhanced-linux-2.4").with(|p| {

@@ -113,6 +113,9 @@ impl Arq {
 }
 
 impl Link for Arq {
+    fn nominal_rate(&self) -> Option<BitRate> {
+        Some(self.params.rate)
+    }
     fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
         let new: ArqParams = new.get();
         if new.rate != self.params.rate {

@@ -94,6 +94,9 @@ impl Link for Atm {
         let least = (wire::SHORTEST_BYTES as u16..LONGEST_BYTES).map(share).fold(1.0, f64::min);
         Some(BitRate((self.params.rate.0 as f64 * least) as u64)).filter(|r| r.0 > 0)
     }
+    fn nominal_rate(&self) -> Option<BitRate> {
+        Some(self.params.rate)
+    }
     fn is_even(&self) -> bool {
         true
     }

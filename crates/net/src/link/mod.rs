@@ -82,6 +82,11 @@ pub trait Link {
     fn least_delay(&self) -> Dur {
         Dur::ZERO
     }
+    /// The rate at which it is set now. A line that goes through changes of its own is set at the one that it began with; one that
+    /// follows a trace has none.
+    fn nominal_rate(&self) -> Option<BitRate> {
+        None
+    }
     /// How long the line has been busy by now with repetitions that no plan tells of.
     fn repeated(&self, _now: Time) -> Dur {
         Dur::ZERO

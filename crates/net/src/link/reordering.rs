@@ -217,6 +217,9 @@ impl Link for Reordering {
     fn steady_rate(&self) -> Option<BitRate> {
         self.line.steady_rate()
     }
+    fn nominal_rate(&self) -> Option<BitRate> {
+        Some(self.params.rate)
+    }
     /// With a jitter below the shortest packet no more of them arrive at a time than on a wire, but for one.
     fn is_even(&self) -> bool {
         let is_small =

@@ -97,6 +97,9 @@ impl Link for Wire {
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         self.transmit_bytes(u64::from(p.len), now)
     }
+    fn nominal_rate(&self) -> Option<BitRate> {
+        Some(self.params.rate)
+    }
     fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
         let new: WireParams = new.get();
         if new.rate != self.params.rate {

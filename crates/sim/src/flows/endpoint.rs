@@ -145,12 +145,12 @@ impl<T: Transport + ?Sized> Endpoint<T> {
     #[inline]
     pub fn accept(&mut self, id: PacketId, cx: &mut Cx<'_>, caches: &mut [Cache]) -> Option<Milestone> {
         let p = *cx.packet(id);
-        if p.proto == Proto::Icmp {
-            return self.on_message(id, cx, caches);
-        }
         let ext = cx.pool.ext(&p).copied();
         if let Some(o) = cx.observer.as_deref_mut() {
             o.packet(cx.now, self.port.seen, &p, cx.pool);
+        }
+        if p.proto == Proto::Icmp {
+            return self.on_message(id, cx, caches);
         }
         self.conn.take_bytes(cx.pool, id);
         self.arrivals.in_queues = cx.pool.in_queues(id);

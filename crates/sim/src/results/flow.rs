@@ -63,6 +63,11 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
         Ends::Other(tx, rx) => {
             if let Some(data) = rx.arrivals.data() {
                 datagrams(&mut row, tx, data);
+                // What is on its way at the end is not lost; and what is lost is sent again, where all of it arrives in order.
+                let is_settled = tx.conn.closed_at().is_some() && w.on_their_way(flow) == 0;
+                let known = data.highest().map_or(0, |h| h + 1);
+                let goes_on = rx.conn.delivered().is_some() || !is_settled;
+                loss_runs(&mut row, &data.loss_runs(if goes_on { known } else { tx.port.sent_packets }));
             }
             if let (App::Echo, Some(heard)) = (&rx.app, &tx.arrivals.heard) {
                 quantiles(&mut row, "rtt", &heard.rtt_ns);
@@ -77,8 +82,9 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
             rx.conn.report(&mut StageRow(&mut row));
         }
     }
-    if let Some([local, budget]) = w.losses.discards.get(flow) {
-        row.int("drops_local_delay_packets", *local).int("drops_delay_budget_packets", *budget);
+    if !w.losses.discards.is_empty() {
+        let [local, budget] = w.losses.discards.get(flow).copied().unwrap_or_default();
+        row.int("drops_local_delay_packets", local).int("drops_delay_budget_packets", budget);
     }
     row.end();
 }
@@ -132,10 +138,9 @@ fn unnecessary_retransmissions(w: &World<'_>, flow: usize, (tx, rx): (&Endpoint,
 fn datagrams(row: &mut Row<'_>, tx: &Other, rx: &Receiver) {
     row.int("out_of_order_packets", rx.out_of_order_packets);
     let v = &rx.variation_ns;
-    let sent = tx.port.sent_packets;
     let pairs = match &tx.app {
         App::Source(s) if tx.conn.name() == "udp" => s.pairs(),
-        _ => sent.saturating_sub(1),
+        _ => tx.port.sent_packets.saturating_sub(1),
     };
     let (min, max) = v.range().map_or((f64::NAN, f64::NAN), |(a, b)| (a as f64, b as f64));
     row.float("ipdv_min_ns", min)
@@ -148,9 +153,9 @@ fn datagrams(row: &mut Row<'_>, tx: &Other, rx: &Receiver) {
     for (name, n) in DELAY_COLUMNS.iter().zip(rx.delays_over_marks) {
         row.float(name, share(n, rx.packets));
     }
-    // What a stream that goes on has on its way is not lost.
-    let known = if tx.conn.closed_at().is_some() { sent } else { rx.highest().map_or(0, |h| h + 1) };
-    let runs: Histogram = rx.loss_runs(known);
+}
+
+fn loss_runs(row: &mut Row<'_>, runs: &Histogram) {
     let longest = if runs.count() > 0 { runs.max() } else { 0 };
     row.int("loss_runs", runs.count())
         .float("loss_run_mean_packets", runs.mean())

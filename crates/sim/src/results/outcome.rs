@@ -43,7 +43,7 @@ impl FlowOutcome {
             FlowOutcome::GaveUp
         } else if ends.open().is_none() {
             FlowOutcome::NotOpened
-        } else if is_endless(&w.plan.group(&w.plan.flows[flow]).workload) {
+        } else if is_endless(w.workload(flow)) {
             FlowOutcome::Endless
         } else {
             FlowOutcome::CutOff
@@ -73,7 +73,7 @@ fn is_complete(w: &World<'_>, flow: usize, ends: &Ends<'_>) -> bool {
     match ends {
         Ends::Other(..) => ends.close().is_some(),
         Ends::Tcp(_, rx) => {
-            let size = match &w.plan.group(&w.plan.flows[flow]).workload {
+            let size = match w.workload(flow) {
                 WorkloadParams::Bulk(b) => b.size,
                 _ => None,
             };

@@ -108,7 +108,6 @@ impl Sampler {
         }
         for l in &mut self.links {
             let (link, stage) = (l.entity, &w.engine.stages[l.stage]);
-            let rate = w.plan.egresses[l.stage].spec.rate.map_or(f64::NAN, |r| r.as_f64());
             let before = l.sent_bytes;
             stage.sample(at, &mut |metric, value| {
                 if metric == "sent_bytes" {
@@ -116,9 +115,6 @@ impl Sampler {
                     return;
                 }
                 samples.push(link, metric, value);
-                if metric == "queue_bytes" {
-                    samples.push(link, "queue_delay_ns", value * 8e9 / rate);
-                }
             });
             samples.push(link, "throughput_bps", (l.sent_bytes - before) * 8.0 / since.as_secs_f64());
             if !l.classes.is_empty() {

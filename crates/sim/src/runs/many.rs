@@ -202,11 +202,7 @@ fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, shared: &Shared<'_>) ->
         };
         match run {
             Ok(Some((used, end))) => {
-                let mut next = if plan.sharing.across_repetitions() { used } else { fresh() };
-                for c in &mut next {
-                    c.epoch = c.epoch + end.since(Time::ZERO) + plan.sharing.gap();
-                }
-                caches = Some(next);
+                caches = Some(if plan.sharing.across_repetitions() { later(used, end, plan) } else { fresh() });
                 ends.push(made.tables.end_of(RunKey { scenario: chain.scenario as u32, rep: index }));
             }
             // A run that was cut short is no result.
@@ -224,6 +220,14 @@ fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, shared: &Shared<'_>) ->
     }
     made.tables.stamp_runs(&ends);
     made
+}
+
+/// What the hosts remember, for a run that begins after one that ended at `end`.
+fn later(mut caches: Vec<Cache>, end: Time, plan: &Plan) -> Vec<Cache> {
+    for c in &mut caches {
+        c.epoch = c.epoch + end.since(Time::ZERO) + plan.sharing.gap();
+    }
+    caches
 }
 
 /// What the hosts remember afterwards, and when the run ended; `None`: cancelled.

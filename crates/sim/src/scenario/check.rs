@@ -1,6 +1,5 @@
 //! What a scenario must satisfy beyond the types of its keys. Limits are checked before anything is built.
 
-use super::lifetime::Over;
 use super::limits::{
     DURATION_LIMIT, FLOWS_LIMIT, HOPS_LIMIT, LATE_LIMITS_MAX, LINKS_LIMIT, QLOGS_LIMIT, SAMPLES_LIMIT,
 };
@@ -137,9 +136,8 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
         let found = format!("{} limits", f.queue_delay_limits.len());
         return Err(ConfigError::new("queue_delay_limits", found, format!("at most {LATE_LIMITS_MAX}")));
     }
-    if over.is_stack() && (f.host_queue.is_some() || f.lifetime.is_some()) {
-        let key = if f.lifetime.is_some() { "lifetime" } else { "host_queue" };
-        return Err(ConfigError::new(key, format!("`{key}` of a flow over a real stack"), "nothing"));
+    if over.is_stack() && f.host_queue.is_some() {
+        return Err(ConfigError::new("host_queue", "`host_queue` of a flow over a real stack", "nothing"));
     }
     if let Some(q) = &f.host_queue {
         if over.is_tcp() {
@@ -153,7 +151,7 @@ fn flow(f: &Flow, duration: Dur) -> Result<(), ConfigError> {
         q.check()?;
     }
     if let Some(l) = &f.lifetime {
-        l.check(if over.is_tcp() { Over::Connection } else { Over::Datagrams })?;
+        l.check(over.over())?;
         workloads::leaves_room(&f.workload)?;
     }
     workloads::check(&f.workload)?;

@@ -121,7 +121,14 @@ impl LifetimeParams {
             Some(d) if d > DURATION_LIMIT || d == Dur::ZERO => {
                 Err(ConfigError::new("lifetime.data", show_dur(d), "more than zero and at most 1000000 s"))
             }
-            _ if over == Over::Datagrams && self.rule != LifetimeRule::Data => {
+            _ if over == Over::Stack => {
+                Err(ConfigError::new("lifetime", "`lifetime` of a flow over a real stack", "nothing"))
+            }
+            _ if over != Over::Udp && self.from == LifetimeFrom::Object => {
+                let found = "`object` of a flow whose transport knows no bursts";
+                Err(ConfigError::new("lifetime.from", found, "`packet`, or bursts over UDP (`cbr`, `on-off`)"))
+            }
+            _ if over != Over::Tcp && self.rule != LifetimeRule::Data => {
                 let found = "the timeout of datagrams that are never retransmitted";
                 Err(ConfigError::new("lifetime.rule", found, "`data`"))
             }
@@ -149,6 +156,10 @@ impl LifetimeParams {
 /// What carries a flow.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Over {
-    Connection,
-    Datagrams,
+    Tcp,
+    Udp,
+    /// Any other transport: packets of its own making.
+    Other,
+    /// A stack of other people, whose packets are its own business.
+    Stack,
 }

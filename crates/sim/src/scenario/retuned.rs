@@ -2,10 +2,10 @@
 //! pace of a source of datagrams. Each change is worked out, and refused where it makes no sense, before anything runs.
 
 use super::change::{Changed, OfFlow};
-use super::lifetime::{LifetimeParams, Over};
+use super::lifetime::LifetimeParams;
 use super::plan::GroupPlan;
 use super::start::StartRule;
-use super::transport::{Chosen, TransportPlan};
+use super::transport::{Chosen, TransportPlan, has_room};
 use super::types::Flow;
 use super::workloads::{self, WorkloadParams};
 use crosswind_base::units::show_dur;
@@ -64,8 +64,10 @@ impl<'p> Present<'p> {
         }
         if let Some(new) = rest.shift_remove("lifetime") {
             let lifetime: LifetimeParams = config::read(&new, "lifetime")?;
-            let is_over = if self.group.is_datagrams() { Over::Datagrams } else { Over::Connection };
-            lifetime.check(is_over)?;
+            lifetime.check(self.group.transport.over())?;
+            if let TransportPlan::Rate(p) = &self.group.transport {
+                has_room(p.packet_size(), true, "lifetime")?;
+            }
             workloads::leaves_room(&self.workload).map_err(|e| ConfigError { path: "lifetime".into(), ..e })?;
             self.has_lifetime = true;
             out.lifetime = Some(lifetime);
@@ -110,7 +112,7 @@ impl<'p> Present<'p> {
             _ => None,
         };
         let late = set.keys().find(|k| !tcp::conn::live::KEYS.contains(&k.as_str()));
-        match (begun.filter(|b| *b < at), late) {
+        match (begun.filter(|b| *b <= at), late) {
             (Some(begun), Some(key)) => {
                 let path = format!("tcp.{key}");
                 let found = format!("a change at {} of a connection that begins at {}", since(at), since(begun));

@@ -2,6 +2,7 @@
 //! same, and without any of them the workload decides.
 
 use super::catalogue::{object, shown};
+use super::lifetime::Over;
 use super::stacks;
 use super::types::Flow;
 use super::workloads::WorkloadParams;
@@ -78,6 +79,16 @@ impl<'a> Chosen<'a> {
         matches!(self, Chosen::Tcp(_))
     }
 
+    /// As far as lifetimes are concerned.
+    pub fn over(&self) -> Over {
+        match self {
+            Chosen::Tcp(_) => Over::Tcp,
+            Chosen::Udp => Over::Udp,
+            Chosen::Stack(..) => Over::Stack,
+            Chosen::Rate(..) | Chosen::Brought(..) => Over::Other,
+        }
+    }
+
     pub fn is_udp(&self) -> bool {
         matches!(self, Chosen::Udp)
     }
@@ -103,7 +114,7 @@ impl<'a> Chosen<'a> {
             Chosen::Rate(row, keys) => {
                 let path = at(row.name);
                 let params = row.build.read(keys, &path, f.workload.payload())?;
-                has_room(params.packet_size(), f, &path)?;
+                has_room(params.packet_size(), f.lifetime.is_some(), &format!("{path}.packet_size"))?;
                 Ok(TransportPlan::Rate(params))
             }
             Chosen::Stack(name, keys) => {
@@ -118,15 +129,15 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// The option with a lifetime has to fit, too.
-fn has_room(packet: Size, f: &Flow, path: &str) -> Result<(), ConfigError> {
-    let option = if f.lifetime.is_some() { u64::from(Life::OPTION_BYTES) } else { 0 };
+/// The option with a lifetime has to fit, too. `path`: of the key that an error names.
+pub(super) fn has_room(packet: Size, has_lifetime: bool, path: &str) -> Result<(), ConfigError> {
+    let option = if has_lifetime { u64::from(Life::OPTION_BYTES) } else { 0 };
     let limit = u64::from(u16::MAX) - option;
     if packet.0 <= limit {
         return Ok(());
     }
     let expected = format!("at most {limit} B with a lifetime, which is an option of the packet");
-    Err(ConfigError::new(format!("{path}.packet_size"), format!("{} B", packet.0), expected))
+    Err(ConfigError::new(path, format!("{} B", packet.0), expected))
 }
 
 /// The transport of a group of flows, its parameters read and checked.
@@ -174,6 +185,16 @@ impl TransportPlan {
         match self {
             TransportPlan::Tcp(params) => Some(params),
             _ => None,
+        }
+    }
+
+    /// As far as lifetimes are concerned.
+    pub(super) fn over(&self) -> Over {
+        match self {
+            TransportPlan::Tcp(_) => Over::Tcp,
+            TransportPlan::Udp => Over::Udp,
+            TransportPlan::Stack(_) => Over::Stack,
+            TransportPlan::Rate(_) | TransportPlan::Brought(_) => Over::Other,
         }
     }
 

@@ -367,6 +367,10 @@ impl Bulk {
             (Close::Fin, Close::Never) => {
                 Err(ConfigError::new("close", "\"never\" for a flow that closes after its last byte", "\"fin\""))
             }
+            (Close::Never, Close::Fin) if self.size.is_none() => {
+                let expected = "a flow with a `size`: one without has no last byte to close after";
+                Err(ConfigError::new("close", "\"fin\" for a flow without end", expected).hint("`abort` ends it"))
+            }
             _ => Ok(()),
         }
     }

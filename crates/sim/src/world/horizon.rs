@@ -6,7 +6,7 @@
 //! the last are far apart, so that it is enough to check now and then whether one is under way.
 
 use crate::flows::FlowEnd;
-use crate::scenario::{Close, FlowPlan, Plan, WorkloadParams};
+use crate::scenario::{Close, FlowPlan, Plan, Target, WorkloadParams};
 use crosswind_base::{Dur, Time};
 use crosswind_engine::View;
 use crosswind_transport::tcp::conn::State;
@@ -44,6 +44,9 @@ impl ReportHorizon {
             return None;
         }
         let flow = plan.flows.iter().position(|f| f.is_awaited && is_endless(plan, f))?;
+        if plan.timeline.iter().any(|c| c.of_flow.tcp.is_some() && c.target == Target::Flow(flow as u32)) {
+            return None;
+        }
         let Some(tcp) = plan.group(&plan.flows[flow]).transport.tcp() else {
             return Some(ReportHorizon { flow, retries_for: None });
         };

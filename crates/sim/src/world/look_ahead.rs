@@ -55,13 +55,9 @@ fn longest_packet(plan: &Plan) -> u32 {
     if plan.groups.iter().any(GroupPlan::is_datagrams) {
         return 65_535;
     }
-    plan.groups
-        .iter()
-        .filter_map(|g| g.transport.tcp())
-        .map(|t| t.connection.mss.0 + HEADERS_MAX)
-        .max()
-        .unwrap_or(0)
-        .min(65_535) as u32
+    let at_first = plan.groups.iter().filter_map(|g| g.transport.tcp());
+    let later = plan.timeline.iter().filter_map(|c| c.of_flow.tcp.as_ref());
+    at_first.chain(later).map(|t| t.connection.mss.0 + HEADERS_MAX).max().unwrap_or(0).min(65_535) as u32
 }
 
 /// Whether drops may be noticed later than they happen.

@@ -12,11 +12,13 @@ use super::manner::{Manner, Ties};
 use super::messages;
 use super::simultaneous::Simultaneous;
 use crate::flows::{self, FlowEnd, Milestone, Own, Parameters, Recorded, workload::page};
-use crate::scenario::{AbortedBy, Plan, Repetition, Target};
+use crate::scenario::{AbortedBy, OfFlow, Plan, Repetition, Target, WorkloadParams};
 use crosswind_base::{ConfigError, DropReason, Dur, End, Observer, Packet, Stage, Streams, Time, Vantage};
 use crosswind_engine::{Boundaries, Engine, Shuffle, Stop, View};
+use crosswind_transport::tcp::TcpParams;
 use crosswind_transport::tcp::share::Cache;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Set by whoever waits for a run and wants it no more.
@@ -71,6 +73,8 @@ pub struct World<'p> {
     page_of: Vec<Option<u32>>,
     /// Connections that the timeline has broken off.
     pub aborted: BTreeSet<usize>,
+    /// Parameters of changes whose law a program brings, by the change.
+    later: Arc<BTreeMap<usize, Arc<TcpParams>>>,
     /// How many changes of the timeline have been made.
     changed: usize,
     /// The stage that was called last when time stopped.
@@ -124,6 +128,7 @@ impl<'p> World<'p> {
             page_of,
             aborted: BTreeSet::new(),
             streams,
+            later: params.later.clone(),
             changed: 0,
             stuck_at: None,
             cancel: None,
@@ -221,24 +226,36 @@ impl<'p> World<'p> {
             }
             Target::Flow(f) if c.abort.is_some() => self.abort(f as usize, c.abort, observer),
             Target::Flow(f) => {
+                let brought = self.later.get(&(self.changed - 1));
+                let brought = brought.map(|tcp| OfFlow { tcp: Some(tcp.clone()), ..c.of_flow.clone() });
+                let new = brought.as_ref().unwrap_or(&c.of_flow);
                 for end in [2 * f as usize, 2 * f as usize + 1] {
                     let stage = self.engine.stages.len() + end;
                     let mut cx = self.engine.cx(stage, &mut self.losses, observer.as_deref_mut());
                     let flow = &self.plan.flows[f as usize].name;
                     let own = Own { streams: &self.streams, flow, recorded: Recorded::No };
                     let FlowEnds { list, caches } = &mut self.ends;
-                    list[end].retune(&c.of_flow, &own, &mut cx, caches);
+                    list[end].retune(new, &own, &mut cx, caches);
                     self.engine.wake_end(end, list[end].next_wake().unwrap_or(Time::NEVER));
                 }
             }
         }
     }
 
+    /// What a flow does by now: as it is written, or as the timeline has changed it.
+    pub fn workload(&self, flow: usize) -> &'p WorkloadParams {
+        let made = self.plan.timeline[..self.changed].iter().rev().filter(|c| c.target == Target::Flow(flow as u32));
+        let changed = made.filter_map(|c| c.of_flow.workload.as_ref()).map(|w| &w.now).next();
+        changed.unwrap_or(&self.plan.group(&self.plan.flows[flow]).workload)
+    }
+
     /// One end of a connection drops it.
     fn abort(&mut self, flow: usize, by: Option<AbortedBy>, observer: Watcher<'_>) {
         let end = 2 * flow + usize::from(by == Some(AbortedBy::Receiver));
-        if let Some(Some(page)) = self.page_of.get(flow) {
-            self.pages[*page as usize].cancel();
+        if let Some(Some(page)) = self.page_of.get(flow).copied() {
+            let page = &mut self.pages[page as usize];
+            let first = page.first_flow;
+            page.cancel().for_each(|connection| self.close((first + connection) as usize));
         }
         let FlowEnds { list, caches } = &mut self.ends;
         let e = &mut list[end];
@@ -359,20 +376,21 @@ impl<'p> World<'p> {
         if was_over || !self.plan.flows[flow].is_awaited {
             return;
         }
-        let on_their_way = match self.ends[2 * flow].transport().leaves_packets_behind() {
-            false => 0,
-            true => {
-                let l = self.losses.flows[flow];
-                let lost = l.drops_packets + l.lost_packets - l.reverse_packets;
-                let known = self.ends[2 * flow + 1].arrivals().packets + lost;
-                self.ends[2 * flow].port().sent_packets.saturating_sub(known)
-            }
-        };
+        let leaves_packets_behind = self.ends[2 * flow].transport().leaves_packets_behind();
+        let on_their_way = if leaves_packets_behind { self.on_their_way(flow) } else { 0 };
         if on_their_way == 0 {
             self.losses.close();
         } else {
             self.losses.flows[flow].awaited_packets = on_their_way;
         }
+    }
+
+    /// Packets of the sender of a flow that have neither arrived nor been lost.
+    pub fn on_their_way(&self, flow: usize) -> u64 {
+        let l = self.losses.flows[flow];
+        let lost = l.drops_packets + l.lost_packets - l.reverse_packets;
+        let known = self.ends[2 * flow + 1].arrivals().packets + lost;
+        self.ends[2 * flow].port().sent_packets.saturating_sub(known)
     }
 
     fn tell_page(&mut self, page: usize, flow: usize, m: Milestone) {

@@ -22,6 +22,8 @@ pub struct Simultaneous {
     /// Bytes counted per flow when the interval began, then within it. Empty when it is not tracked.
     pub bytes: Vec<u64>,
     state: Vec<State>,
+    /// Generators that have not begun.
+    waiting: usize,
     /// Flows of each generator that are not over, by the generator's first flow.
     left: Vec<u32>,
 }
@@ -33,7 +35,9 @@ impl Simultaneous {
             return Simultaneous::default();
         }
         let n = generators.len();
-        Simultaneous { bytes: vec![0; n], state: vec![State::Waiting; n], left: generators, ..Simultaneous::default() }
+        let waiting = generators.iter().filter(|flows| **flows > 0).count();
+        let (bytes, state) = (vec![0; n], vec![State::Waiting; n]);
+        Simultaneous { bytes, state, waiting, left: generators, ..Simultaneous::default() }
     }
 
     pub fn is_tracked(&self) -> bool {
@@ -46,6 +50,7 @@ impl Simultaneous {
             return false;
         }
         self.state[generator] = State::Active;
+        self.waiting -= 1;
         self.from = Some(now);
         true
     }
@@ -66,7 +71,7 @@ impl Simultaneous {
     /// Bytes per second of a flow in the interval; NaN when not all generators were ever active together.
     pub fn rate_of(&self, flow: usize) -> f64 {
         match (self.from, self.until) {
-            (Some(a), Some(b)) if b > a => self.bytes[flow] as f64 / b.since(a).as_secs_f64(),
+            (Some(a), Some(b)) if b > a && self.waiting == 0 => self.bytes[flow] as f64 / b.since(a).as_secs_f64(),
             _ => f64::NAN,
         }
     }

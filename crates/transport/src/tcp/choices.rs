@@ -77,11 +77,14 @@ choice!(
     }
 );
 choice!(
-    /// Forward RTO-recovery (RFC 5682); `linux-6`: with SACK, and any ACK or SACK of an original segment is proof.
+    /// Forward RTO-recovery (RFC 5682). `linux-2.6`, which RFC 4138 describes, judges every timeout without SACK; `linux-6`: with
+    /// SACK, and any ACK or SACK of an original segment is proof.
     Frto {
         Off,
         Basic,
         Sack,
+        #[serde(rename = "linux-2.6")]
+        EveryTimeout,
         #[serde(rename = "linux-6")]
         AnyOriginal,
     }
@@ -284,6 +287,17 @@ choice!(
     }
 );
 choice!(
+    /// The window after an idle time of more than one timeout.
+    IdleRestart {
+        /// The initial window at most (RFC 5681 section 4.1).
+        On,
+        Off,
+        /// Half of it for each timeout that has passed, down to the initial one; three quarters are the threshold, if it is lower
+        /// (`tcp_cwnd_restart`).
+        Linux,
+    }
+);
+choice!(
     /// The window of a connection whose SYN had to be retransmitted.
     #[derive(Default)]
     SynLoss {
@@ -292,6 +306,9 @@ choice!(
         Initial,
         /// One segment (RFC 5681 section 3.1).
         One,
+        /// One segment after more than one retransmission (RFC 6928 section 2, Linux 6).
+        #[serde(rename = "rfc6928")]
+        OneAfterTwo,
         /// One segment, and a threshold of two: the timer of the SYN is the timer of data (Linux 2.4). What is remembered of the
         /// peer replaces both.
         #[serde(rename = "linux-2.4")]
@@ -364,10 +381,11 @@ choice!(
 choice!(
     /// Which segments change the timestamp that a receiver echoes.
     TimestampEcho {
-        /// Those that hold the next expected byte (RFC 1323 section 3.4, RFC 7323 section 4.3).
+        /// Those that hold the next expected byte (RFC 1323 section 3.4).
         #[serde(rename = "rfc1323")]
         Rfc1323,
-        /// Those at or below it, duplicates included, if they are not older (the revision that RFC 1323 nearly got).
+        /// Those at or below it, duplicates included, if they are not older (RFC 7323 section 4.3, Linux; the revision that RFC 1323
+        /// nearly got).
         #[serde(rename = "1323bis")]
         Bis,
     }

@@ -8,8 +8,8 @@ pub mod groups;
 pub mod table;
 
 pub use super::choices::{
-    AvoidanceCounting, BackoffEnd, DelayedAckTimer, DuplicatesRule, Frto, GrowWhen, Handshake, Pacing, PacingBurst,
-    Patience, Paws, PeerRetransmissions, ReceiveWindow, ReduceFrom, ResetRule, RtoProfile, RttSampling,
+    AvoidanceCounting, BackoffEnd, DelayedAckTimer, DuplicatesRule, Frto, GrowWhen, Handshake, IdleRestart, Pacing,
+    PacingBurst, Patience, Paws, PeerRetransmissions, ReceiveWindow, ReduceFrom, ResetRule, RtoProfile, RttSampling,
     SackAfterTimeout, SpuriousResponse, SpuriousTimer, Switch, SynLoss, TimeWait, TimeoutInRecovery, TimeoutThreshold,
     TimeoutWindow, TimestampEcho, WindowLimit, WindowModeration, WindowProbe,
 };

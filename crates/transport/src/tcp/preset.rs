@@ -130,7 +130,7 @@ const LINUX_6: &str = "linux-6.18; rfc8985, rfc6937, rfc5682";
 fn rfc() -> TcpParams {
     TcpParams {
         connection: ConnectionParams {
-            handshake: Handshake::ThreeWay, syn_loss: SynLoss::Initial, mss: Size(1460), mss_option: None, sack: Switch::On,
+            handshake: Handshake::ThreeWay, syn_loss: SynLoss::OneAfterTwo, mss: Size(1460), mss_option: None, sack: Switch::On,
             timestamps: Switch::Off, timestamp_tick: Dur::from_millis(1), window_scaling: Switch::On, paws: Paws::Rfc7323,
             reset_rule: ResetRule::Rfc5961, time_wait: TimeWait::default(), keepalive: KeepaliveParams::default(),
         },
@@ -139,7 +139,7 @@ fn rfc() -> TcpParams {
             avoidance_counting: AvoidanceCounting::Bytes, grow_when: GrowWhen::WindowLimited,
             reduce_from: ReduceFrom::Flight, timeout_window: TimeoutWindow::OneSegment,
             window_moderation: WindowModeration::Off, reduction: Reduction::AtOnce,
-            flight_bound: Switch::Off, idle_restart: Switch::On, max_burst_segments: 0, window_limit_segments: 0,
+            flight_bound: Switch::Off, idle_restart: IdleRestart::On, max_burst_segments: 0, window_limit_segments: 0,
             window_limit_holds: WindowLimit::Flight,
         },
         controller: ControllerParams::of(LawName::Reno),
@@ -173,7 +173,7 @@ fn rfc() -> TcpParams {
             receive_truesize: Size(1728), receive_overhead_shift: 2, receive_application_shift: 31,
             delayed_ack: Dur::from_millis(200), delayed_ack_timer: DelayedAckTimer::PerSegment, ack_every_segments: 2,
             ack_habit: AckHabitParams::default(), quick_acks: 0, sack_compression: Dur::ZERO,
-            sack_blocks: 3, timestamp_echo: TimestampEcho::Rfc1323,
+            sack_blocks: 4, timestamp_echo: TimestampEcho::Bis,
         },
         sharing: SharingParams {
             share_ssthresh: Switch::Off, share_rtt: Switch::Off, initial_window_known_segments: 0,
@@ -186,6 +186,8 @@ fn baseline() -> TcpParams {
         p.connection.mss = Size(536);
         p.window.initial_window_segments = 2;
         p.window.initial_ssthresh = Size(65535);
+        p.connection.syn_loss = SynLoss::Initial;
+        p.window.idle_restart = IdleRestart::Linux;
         p.window.avoidance_counting = AvoidanceCounting::Acks;
         p.window.reduce_from = ReduceFrom::Flight;
         p.recovery.sack_after_timeout = SackAfterTimeout::Keep;
@@ -211,7 +213,7 @@ fn enhanced() -> TcpParams {
     baseline().with(|p| {
         p.window.initial_window_segments = 4;
         p.sharing.share_ssthresh = Switch::On;
-        p.undo.frto = Frto::Basic;
+        p.undo.frto = Frto::EveryTimeout;
     })
 }
 
@@ -264,6 +266,7 @@ fn linux_6() -> TcpParams {
         p.connection.mss = Size(1448);
         p.window.avoidance_counting = AvoidanceCounting::Segments;
         p.window.grow_when = GrowWhen::FullInRound;
+        p.window.idle_restart = IdleRestart::Linux;
         p.window.window_limit_holds = WindowLimit::Window;
         p.window.reduce_from = ReduceFrom::Cwnd;
         p.window.timeout_window = TimeoutWindow::Flight;
@@ -365,13 +368,14 @@ fn ns2_reno() -> TcpParams {
         p.timers.rto_min = Dur::from_millis(200);
         p.timers.rto_max = Dur::from_secs(60);
         p.timers.rto_tick = Dur::from_millis(10);
-        p.receiver.timestamp_echo = TimestampEcho::Bis;
+        p.connection.syn_loss = SynLoss::Initial;
+        p.receiver.sack_blocks = 3;
         p.connection.paws = Paws::Off;
         p.timers.timeout_threshold = TimeoutThreshold::Every;
         p.timers.backoff_end = BackoffEnd::NewData;
         p.timers.rtt_sampling = RttSampling::PerWindow;
         p.timers.retries_max = 1_000_000;
-        p.window.idle_restart = Switch::Off;
+        p.window.idle_restart = IdleRestart::Off;
         p.host.nagle = Switch::Off;
         p.receiver.delayed_ack = Dur::ZERO;
     })
@@ -430,7 +434,9 @@ fn sack_2006() -> TcpParams {
         p.timers.rto_tick = Dur::from_millis(10);
         p.timers.restart_timer_on_retransmission = Switch::On;
         p.timers.retries_max = 1_000_000;
-        p.window.idle_restart = Switch::Off;
+        p.window.idle_restart = IdleRestart::Off;
+        p.connection.syn_loss = SynLoss::Initial;
+        p.receiver.sack_blocks = 3;
         p.host.nagle = Switch::Off;
         p.receiver.receive_buffer = Size(1 << 30);
         p.receiver.delayed_ack = Dur::ZERO;

@@ -111,10 +111,10 @@ def _frto() -> dict[str, Scenario]:
         return single(label, 12, {**SLOW, **link}, tcp)
 
     return {
-        "spurious, F-RTO, IW 4": slow("frto-iw4", 4, "basic"),
+        "spurious, F-RTO, IW 4": slow("frto-iw4", 4, "linux-2.6"),
         "spurious, no F-RTO, IW 4": slow("no-frto-iw4", 4, "off"),
-        "spurious, F-RTO, IW 2": slow("frto-iw2", 2, "basic"),
-        "genuine, F-RTO, IW 4": slow("frto-genuine", 4, "basic", loss={"type": "list", "packets": [2]}),
+        "spurious, F-RTO, IW 2": slow("frto-iw2", 2, "linux-2.6"),
+        "genuine, F-RTO, IW 4": slow("frto-genuine", 4, "linux-2.6", loss={"type": "list", "packets": [2]}),
     }
 
 
@@ -124,7 +124,7 @@ def _spikes() -> dict[str, Scenario]:
     tcp = {"receive_buffer": f"{10 * testbed.MSS} B", "initial_window_segments": 4}
     return {
         label: single("spike", 200, link, {**tcp, "frto": frto})
-        for label, frto in ((SPIKE_FRTO, "basic"), (SPIKE, "off"))
+        for label, frto in ((SPIKE_FRTO, "linux-2.6"), (SPIKE, "off"))
     }
 
 

@@ -14,7 +14,7 @@ pub mod spikes;
 use super::{Link, TxPlan};
 use crate::build::BoxStage;
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, Cx, Dur, Packet, Setting, Stage, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, Dur, Packet, Setting, Stage, Time};
 use serde_json::{Map, Value};
 
 /// The keys of a link that hold packets up, and the row of the registry that each stands for; in the order in which a
@@ -110,6 +110,9 @@ impl<L: Link> Link for Held<L> {
     }
     fn change_delayer(&mut self, key: &str, new: &Setting, now: Time) -> Result<(), ConfigError> {
         self.delayers.iter_mut().find(|(own, _)| *own == key).map_or(Ok(()), |(_, h)| h.change(new, now))
+    }
+    fn nominal_rate(&self) -> Option<BitRate> {
+        self.link.nominal_rate()
     }
     fn repeated(&self, now: Time) -> Dur {
         self.link.repeated(now)

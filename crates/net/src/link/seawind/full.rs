@@ -10,7 +10,7 @@ use crate::build::BuildCx;
 use crate::build::Origin;
 use crate::link::{Fate, Link, TxPlan};
 use crate::params;
-use crosswind_base::{ConfigError, Dur, Packet, Rng, Setting, Size, Streams, Time};
+use crosswind_base::{BitRate, ConfigError, Dur, Packet, Rng, Setting, Size, Streams, Time};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
@@ -178,6 +178,9 @@ impl Link for Full {
         self.params.order == Order::Kept
     }
 
+    fn nominal_rate(&self) -> Option<BitRate> {
+        Some(self.params.rate)
+    }
     /// Channel, changes of the rate, outages and other users are from now on as though they had been so from the start.
     fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {
         let new: SeawindParams = new.get();

@@ -102,6 +102,10 @@ impl Steady {
         Steady { serializer: Serializer::new(rate), tick }
     }
 
+    pub fn rate(&self) -> BitRate {
+        self.serializer.rate()
+    }
+
     /// The end of a transmission that starts now. `idle_since` is the end of the one before.
     #[inline]
     pub fn send(&mut self, bytes: u32, start: Time, idle_since: Time) -> Time {

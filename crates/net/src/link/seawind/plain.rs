@@ -4,7 +4,7 @@ use super::entrance::{Entrance, Place};
 use super::line::Steady;
 use super::params::SeawindParams;
 use crate::link::{Fate, Link, TxPlan};
-use crosswind_base::{Dur, Packet, Time};
+use crosswind_base::{BitRate, Dur, Packet, Time};
 
 /// A send buffer in front of a line of constant rate and delay.
 pub struct Plain {
@@ -30,6 +30,9 @@ impl Link for Plain {
     #[inline]
     fn is_in_order(&self) -> bool {
         true
+    }
+    fn nominal_rate(&self) -> Option<BitRate> {
+        Some(self.line.rate())
     }
     fn transmit(&mut self, p: &Packet, now: Time) -> TxPlan {
         let bytes = p.len as u64;

@@ -135,15 +135,16 @@ impl Session {
         let from = self.opened;
         if self.body_seen.is_some() && !self.is_cancelled {
             let free = self.parallel.saturating_sub(self.running);
-            self.opened = (from + free).min(self.connections);
+            self.opened = from.saturating_add(free).min(self.connections);
             self.running += self.opened - from;
         }
         from..self.opened
     }
 
-    /// The user goes elsewhere: no connection is opened any more.
-    pub fn cancel(&mut self) {
+    /// The user goes elsewhere: no connection is opened any more. Returns those that would have been.
+    pub fn cancel(&mut self) -> Range<u32> {
         self.is_cancelled = true;
+        self.opened..self.connections
     }
 
     pub fn flows(&self) -> Range<usize> {

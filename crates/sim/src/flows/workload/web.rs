@@ -20,7 +20,7 @@
 use crate::flows::port::EndIo;
 use crate::flows::stream::Stream;
 use crate::scenario::{self, Draw};
-use crosswind_base::{Rng, Size, Time};
+use crosswind_base::{Dur, Rng, Size, Time};
 use crosswind_transport::tcp::Io;
 
 /// The sender of transfers on one connection.
@@ -57,7 +57,8 @@ impl Web {
         let mut bytes = 0;
         while due <= now && self.left != Some(0) {
             bytes += self.size.draw(&mut self.rng).0.max(1);
-            due += self.every.draw(&mut self.rng);
+            // A draw may round to nothing; time goes on.
+            due += self.every.draw(&mut self.rng).max(Dur(1));
             self.left = self.left.map(|n| n - 1);
         }
         self.next_at = (self.left != Some(0)).then_some(due);

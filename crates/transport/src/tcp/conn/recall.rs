@@ -57,11 +57,13 @@ impl Connection {
     pub(super) fn on_syn_lost(&mut self) {
         let opens = self.state == State::SynSent;
         let rule = self.params.connection.syn_loss;
+        let is_second = self.syn_retransmissions > 1;
         let tx = self.sender();
         tx.rtt.back_off();
         let mss = tx.law.window().mss();
         match rule {
-            SynLoss::One => tx.law.change(Change::StartFrom(mss)),
+            SynLoss::OneAfterTwo if !is_second => {}
+            SynLoss::One | SynLoss::OneAfterTwo => tx.law.change(Change::StartFrom(mss)),
             // The side that answers makes its socket when the connection exists.
             SynLoss::OneAndThresholdOfTwo if opens => tx.law.change(Change::Restore { cwnd: mss, ssthresh: 2.0 * mss }),
             SynLoss::Initial | SynLoss::OneAndThresholdOfTwo => {}

@@ -16,8 +16,8 @@
 //! | `quick_acks` | segments | 0 | ours; Linux acknowledges the first ones at once |
 //! | `ack_habit` | - | off | igarashi section 2.19: chunks and empty ACKs, see the page of ACK habits |
 //! | `sack_compression` | time | off | see the page of SACK compression |
-//! | `sack_blocks` | blocks | 3 | rfc2018 section 3, with timestamps |
-//! | `timestamp_echo` | - | `rfc1323` | rfc7323 section 4.3; ns-2: `1323bis` |
+//! | `sack_blocks` | blocks | 4 | rfc2018 section 3; three beside timestamps. ns-2: 3 |
+//! | `timestamp_echo` | - | `1323bis` | rfc7323 section 4.3, Linux, ns-2; `rfc1323`: its section 3.4 |
 //! | `dsack` | - | `off` | rfc2883 |
 //! | `receive_buffer` | bytes | 64 MiB | ours: no limit in usual scenarios |
 //!

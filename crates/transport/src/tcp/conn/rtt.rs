@@ -213,7 +213,9 @@ impl Rtt {
     /// data would make of a fresh one.
     pub fn lift(&mut self, before: Estimate, r: Dur, p: &TcpParams) {
         let tick = p.timers.rto_tick.0.max(1);
-        let (srtt, rttvar) = (Dur(before.srtt.0 + 2 * tick).max(r), before.rttvar.max(Dur(r.0 / 2)));
+        // The deviation of Linux is four times as large.
+        let times = if matches!(self.state, State::Peak { .. }) { 4 } else { 1 };
+        let (srtt, rttvar) = (Dur(before.srtt.0 + 2 * tick).max(r), before.rttvar.max(Dur(times * r.0 / 2)));
         let ticks = |d: Dur| (d.0 / tick).max(1) as i64;
         match &mut self.state {
             State::Rfc => {
@@ -221,7 +223,7 @@ impl Rtt {
                 self.base = Dur(srtt.0 + (4 * rttvar.0).max(tick)).max(p.timers.rto_min);
             }
             State::Peak { srtt: s, mdev, mdev_max, rttvar: v, .. } => {
-                (*s, *mdev) = (ticks(srtt) << 3, ticks(rttvar) << 2);
+                (*s, *mdev) = (ticks(srtt) << 3, ticks(rttvar));
                 *mdev_max = *mdev;
                 *v = *mdev;
                 self.base = Dur(((*s >> 3) + *v) as u64 * tick);

@@ -38,7 +38,11 @@ pub(super) fn send_ack(rx: &mut Receiver, agreed: &Agreed, p: &TcpParams, seq: u
     out.set_ecn(agreed.codepoints.control);
     let has_option = rx.feedback.has_option(now);
     let twice = has_option && rx.reports_duplicate();
-    let mut sack = if agreed.sack { rx.sack_blocks(p.receiver.sack_blocks) } else { None };
+    let mut sack = if agreed.sack {
+        rx.sack_blocks(p.receiver.sack_blocks.min(if agreed.timestamps { 3 } else { 4 }))
+    } else {
+        None
+    };
     let option = if has_option { accecn_option(rx, agreed, &mut sack, twice, now) } else { None };
     if rx.repeats_ack() {
         io.send(out, None);

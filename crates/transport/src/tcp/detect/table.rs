@@ -191,7 +191,7 @@ pub(super) const RENO: Rules = Rules {
     burst: Burst::Unlimited,
     on_timeout: CountOnTimeout::Forgotten,
 };
-pub(super) const NEWRENO: Rules = Rules { ends: Ends::WhenAllAcked, ..RENO };
+pub(super) const NEWRENO: Rules = Rules { ends: Ends::WhenAllAcked, deflation: Deflation::OfWindowToo, ..RENO };
 const TAHOE: Rules = Rules { on_loss: OnLoss::StartOver, ..RENO };
 /// The agents of ns-2.
 pub(super) const NS2_RENO: Rules = Rules {

@@ -60,12 +60,9 @@ impl TcpParams {
             return Err(ConfigError::new(at("recovery"), "sack recovery with `sack = \"off\"`", "sack = \"on\"")
                 .hint("use recovery = \"newreno\" or switch sack on"));
         }
-        // 40 bytes of options: two for the kind and length, eight per block, twelve for timestamps (RFC 2018 section 3).
-        let blocks_max = if connection.timestamps.on() { 3 } else { 4 };
-        if connection.sack.on() && !(1..=blocks_max).contains(&receiver.sack_blocks) {
-            let expected =
-                format!("1 to {blocks_max} blocks{}", if connection.timestamps.on() { " with timestamps" } else { "" });
-            return Err(ConfigError::new(at("sack_blocks"), receiver.sack_blocks.to_string(), expected));
+        // 40 bytes of options: two for the kind and length, eight per block (RFC 2018 section 3).
+        if connection.sack.on() && !(1..=4).contains(&receiver.sack_blocks) {
+            return Err(ConfigError::new(at("sack_blocks"), receiver.sack_blocks.to_string(), "1 to 4 blocks"));
         }
         if matches!(undo.frto, Frto::Sack | Frto::AnyOriginal) && !connection.sack.on() {
             return Err(ConfigError::new(at("frto"), "\"sack\" with `sack = \"off\"`", "sack = \"on\", or \"basic\""));

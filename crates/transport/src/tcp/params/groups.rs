@@ -2,7 +2,7 @@
 //! ([`crate::tcp::law::ControllerParams`], [`crate::tcp::detect::RecoveryParams`]).
 
 use crate::tcp::choices::{
-    AvoidanceCounting, BackoffEnd, DelayedAckTimer, Frto, GrowWhen, Handshake, Pacing, PacingBurst, Paws,
+    AvoidanceCounting, BackoffEnd, DelayedAckTimer, Frto, GrowWhen, Handshake, IdleRestart, Pacing, PacingBurst, Paws,
     PeerRetransmissions, ReceiveWindow, ReduceFrom, ResetRule, RtoProfile, RttSampling, SpuriousResponse,
     SpuriousTimer, Switch, SynLoss, TimeWait, TimeoutThreshold, TimeoutWindow, TimestampEcho, WindowLimit,
     WindowModeration, WindowProbe, is_default,
@@ -96,8 +96,8 @@ pub struct WindowParams {
     /// In a recovery and after an echo the window is at most what is in flight and one segment (Linux 2.4).
     #[serde(default = "off", skip_serializing_if = "is_off")]
     pub flight_bound: Switch,
-    /// Restart from the initial window after an idle period of one timeout (RFC 5681 section 4.1).
-    pub idle_restart: Switch,
+    /// What is left of the window after an idle time of more than one timeout.
+    pub idle_restart: IdleRestart,
     /// Largest number of segments sent in answer to one ACK; 0 = no limit.
     pub max_burst_segments: u32,
     /// Hard limit in segments; 0 = none.
@@ -239,7 +239,7 @@ pub struct ReceiverParams {
     /// How long an ACK of what comes beyond a hole is held at most, once three have told of it (Linux: 1 ms); zero: never.
     #[serde(default, skip_serializing_if = "is_default")]
     pub sack_compression: Dur,
-    /// Most SACK blocks that an ACK carries.
+    /// Most SACK blocks that an ACK carries: three at most beside timestamps.
     pub sack_blocks: u32,
     /// Which segments change the timestamp that is echoed.
     pub timestamp_echo: TimestampEcho,

@@ -13,7 +13,7 @@
 
 use super::Sender;
 use super::state::real;
-use crate::tcp::choices::{TimeoutWindow, WindowModeration};
+use crate::tcp::choices::{IdleRestart, TimeoutWindow, WindowModeration};
 use crate::tcp::detect::{Detect, Phase};
 use crate::tcp::facts::Ack;
 use crate::tcp::law::{Change, Controller, Needs};
@@ -22,7 +22,7 @@ use crate::tcp::reduction::bound::bound;
 use crate::tcp::reduction::halving::{Bounds, Halving};
 use crate::tcp::reduction::prr::{Progress, Prr, Safety};
 use crate::tcp::undo::DetectSpurious;
-use crosswind_base::Time;
+use crosswind_base::{Dur, Time};
 
 impl Sender {
     /// Bytes delivered since this was last asked.
@@ -142,13 +142,26 @@ impl Sender {
 
     #[inline]
     pub(super) fn restart_after_idle(&mut self, p: &TcpParams, now: Time) {
-        if self.outstanding() == 0 && p.window.idle_restart.on() && self.stats.segments > 0 {
+        if self.outstanding() == 0 && p.window.idle_restart != IdleRestart::Off && self.stats.segments > 0 {
             let idle = now.since(self.last_sent);
             if idle > self.rtt.rto(p) {
-                let initial = p.window.initial_window_segments as f64 * p.connection.mss.0 as f64;
-                self.cap(initial);
+                self.restart(idle, p);
             }
         }
+    }
+
+    #[cold]
+    fn restart(&mut self, idle: Dur, p: &TcpParams) {
+        let (initial, mss) = (u64::from(p.window.initial_window_segments), p.connection.mss.0);
+        if p.window.idle_restart == IdleRestart::On {
+            return self.cap(real(initial * mss));
+        }
+        let w = self.law.window();
+        let segments = (w.cwnd() / real(mss)) as u64;
+        let threshold = w.ssthresh().max(0.75 * w.cwnd());
+        let timeouts = (idle.0 - 1) / self.rtt.rto(p).0;
+        self.law.change(Change::Threshold(threshold));
+        self.cap(real((segments >> timeouts.min(63)).max(initial.min(segments)) * mss));
     }
 
     /// Linux 6 (`tcp_enter_loss`): a timeout leaves room for what left later than `late_before`, which may still arrive.

@@ -63,9 +63,8 @@ impl Cache {
             && now >= self.last_flush + l
         {
             self.forget();
-            while now >= self.last_flush + l {
-                self.last_flush += l;
-            }
+            // The last flush was at a multiple of the lifetime.
+            self.last_flush += l.saturating_mul(now.since(self.last_flush).0 / l.0);
         }
     }
 
@@ -165,6 +164,15 @@ mod tests {
         assert_eq!(c.lookup(1, Time::from_secs_f64(599.0)), Some(4000));
         assert_eq!(c.lookup(2, Time::ZERO), None);
         assert_eq!(c.lookup(1, Time::from_secs_f64(600.0)), None);
+    }
+
+    #[test]
+    fn a_lifetime_of_a_nanosecond_is_over_at_once() {
+        let mut c = Cache::new(Some(Dur(1)));
+        c.store(1, Time::ZERO, CLOSING);
+        assert_eq!(c.lookup(1, Time::from_secs_f64(1e6)), None);
+        c.store(1, Time::from_secs_f64(1e6), CLOSING);
+        assert_eq!(c.lookup(1, Time::from_secs_f64(1e6)), Some(4000));
     }
 
     #[test]

@@ -1,21 +1,22 @@
 //! # F-RTO: forward RTO-recovery
 //!
-//! **Source**: rfc5682 sections 2 and 3 (rfc4138); jarvinen-2006 section 2.6.3; linux-2.6 `tcp_process_frto`; linux-6.18
-//! `tcp_process_loss`.
+//! **Source**: rfc5682 sections 2 and 3; rfc4138 and jarvinen-2006 section 2.6.3 (linux-2.6.20 `tcp_enter_frto`,
+//! `tcp_process_frto`); linux-6.18 `tcp_process_loss`.
 //!
 //! **Idea**: after a timeout send the first segment again, then *new* data on the next ACK that advances. If the ACK after
 //! that advances too, it was caused by a segment of the original flight: the timeout was spurious.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
-//! | `frto` | - | `off` | per preset: `off`, `basic`, `sack`, `linux-6` |
+//! | `frto` | - | `off` | per preset: `off`, `basic`, `sack`, `linux-2.6`, `linux-6` |
 //! | `frto_peer_retransmissions` | - | `ignore` | `count-as-duplicate` is the defect of [Järvinen 2006] section 5.3.1 |
 //!
 //! **Deviations**: 1. The response is the conservative one: the window stays at the halved threshold; nothing is
-//! restored. 2. A timeout while F-RTO or another timeout's recovery is under way is taken as genuine (rfc5682 step 1).
-//! 3. Linux, not the RFC: in the basic variant a second ACK that covers everything sent before the timeout is no proof,
-//! so that a timeout in a window of two is never found spurious. 4. `linux-6`: a timer that expires again before an ACK
-//! advances is looked at as well, also where the first expiry was in a recovery (`tcp_enter_loss`).
+//! restored. 2. A timeout in the recovery of another is taken as genuine (rfc5682 step 1), and with SACK one in fast recovery; one
+//! that strikes the same segment again before an ACK advances is judged anew. 3. `linux-2.6`: every timeout is judged, whatever is
+//! under way; a second ACK that covers everything sent before the timeout is no proof, so that a timeout in a window of two is
+//! never found spurious. 4. `linux-6`: a timer that expires again before an ACK advances is looked at as well, also where the first
+//! expiry was in a recovery (`tcp_enter_loss`).
 //!
 //! **Checked by**: `tests/tapes/frto_*.tape` (claims J28 to J32), `undo/frto_oracle.rs` (every step on random ACKs).
 
@@ -74,7 +75,8 @@ impl Frto {
     }
 
     fn second_basic(&self, a: &Ack) -> SpuriousVerdict {
-        if a.bytes > 0 && a.ack < self.high {
+        let proves_nothing = self.variant == Variant::EveryTimeout && a.ack >= self.high;
+        if a.bytes > 0 && !proves_nothing {
             SpuriousVerdict::Spurious
         } else if a.bytes > 0 || a.duplicate {
             SpuriousVerdict::Genuine { window_segments: 3 }
@@ -84,7 +86,7 @@ impl Frto {
     }
 
     fn second_sack(&self, a: &Ack) -> SpuriousVerdict {
-        if a.covers_original {
+        if a.covers_original && a.ack <= self.high {
             SpuriousVerdict::Spurious
         } else if a.bytes > 0 || a.duplicate {
             SpuriousVerdict::Genuine { window_segments: 3 }
@@ -96,14 +98,17 @@ impl Frto {
 
 impl DetectSpurious for Frto {
     fn on_expiry(&mut self, phase: Phase, is_repeated: bool) -> Episode {
-        let is_fresh = match (self.variant, phase) {
-            (Variant::AnyOriginal, Phase::Open | Phase::Echo { .. }) => true,
-            (Variant::AnyOriginal, _) if is_repeated => return Episode::Continued,
-            (Variant::AnyOriginal, _) => false,
-            (_, phase) => !self.is_active() && !matches!(phase, Phase::Timeout { .. }),
-        };
+        let nothing_came = is_repeated && self.step == Step::First;
         self.stop();
-        if is_fresh { Episode::New } else { Episode::Refused }
+        match (self.variant, phase) {
+            (Variant::AnyOriginal, Phase::Open | Phase::Echo { .. }) => Episode::New,
+            (Variant::AnyOriginal, _) if is_repeated => Episode::Continued,
+            (Variant::AnyOriginal, _) => Episode::Refused,
+            _ if nothing_came => Episode::Continued,
+            (Variant::EveryTimeout, _) => Episode::New,
+            (Variant::Sack, Phase::Recovery { .. }) | (_, Phase::Timeout { .. }) => Episode::Refused,
+            _ => Episode::New,
+        }
     }
 
     fn start(&mut self, e: &Expiry) {

@@ -1,4 +1,4 @@
-//! F-RTO against a plain transcription of RFC 5682 sections 2.1 and 3.1, with the two rules that Linux adds.
+//! F-RTO against a plain transcription of RFC 5682 sections 2.1 and 3.1, with the rules of the two Linux.
 
 use super::frto::Frto;
 use super::{DetectSpurious, Expiry, SpuriousVerdict};
@@ -21,6 +21,8 @@ enum Do {
 struct Plain {
     sack: bool,
     linux: bool,
+    /// `tcp_process_frto`.
+    old_linux: bool,
     step: u32,
     recover: u64,
     /// What the timeout retransmitted: [una, una + mss).
@@ -47,12 +49,12 @@ impl Plain {
             // 3.1 (2a): covers `recover`. (2b): a duplicate updates the scoreboard. (2c): advances.
             (2, true) if advances && (covers_recover || a.ack < self.retransmitted_end) => Do::Conventional(2),
             (2, true) if advances => Do::SendTwoNew,
-            // 2.1 (3a): duplicate. Linux: so is an ACK of everything sent before the timeout.
-            (3, false) if advances && covers_recover => Do::Conventional(3),
+            // 2.1 (3a): duplicate. Linux 2.6: so is an ACK of everything sent before the timeout.
+            (3, false) if self.old_linux && advances && covers_recover => Do::Conventional(3),
             (3, false) if advances => Do::Spurious,
             (3, false) if a.duplicate => Do::Conventional(3),
             // 3.1 (3b): something that was outstanding at the timeout and never retransmitted has arrived.
-            (3, true) if a.covers_original => Do::Spurious,
+            (3, true) if a.covers_original && a.ack <= self.recover => Do::Spurious,
             (3, true) if advances || a.duplicate => Do::Conventional(3),
             _ => Do::Stay,
         };
@@ -98,12 +100,13 @@ fn every_step_is_that_of_rfc_5682() {
     let mut seen = std::collections::BTreeMap::new();
     for seed in 0..4000 {
         let mut r = Streams::new(seed).named("frto");
-        let variant = [Variant::Basic, Variant::Sack, Variant::AnyOriginal][(seed % 3) as usize];
+        let variant = [Variant::Basic, Variant::Sack, Variant::AnyOriginal, Variant::EveryTimeout][(seed % 4) as usize];
         let high = 1 + 1000 * (1 + r.below(6));
         let mut ours = Frto::new(variant);
         ours.start(&Expiry { high, retransmitted_end: 1001, stamp: 0 });
-        let (sack, linux) = (variant != Variant::Basic, variant == Variant::AnyOriginal);
-        let mut plain = Plain { sack, linux, step: 2, recover: high, retransmitted_end: 1001 };
+        let old_linux = variant == Variant::EveryTimeout;
+        let (sack, linux) = (variant != Variant::Basic && !old_linux, variant == Variant::AnyOriginal);
+        let mut plain = Plain { sack, linux, old_linux, step: 2, recover: high, retransmitted_end: 1001 };
         let mut una = 1;
         for step in 0..6 {
             let a = ack(&mut r, una, high);
@@ -126,18 +129,31 @@ fn every_step_is_that_of_rfc_5682() {
 }
 
 #[test]
-fn a_timeout_within_another_episode_is_not_heard() {
-    use super::{DetectSpurious, Episode, Expiry};
+fn a_timeout_within_another_episode_is_judged_as_the_rules_say() {
+    use super::Episode::{Continued, New, Refused};
     use crate::tcp::detect::Phase;
-    let fresh = || Frto::new(Variant::Basic);
-    assert_eq!(fresh().on_expiry(Phase::Open, false), Episode::New);
-    // The timer has expired before, and nobody is judging.
-    assert_eq!(fresh().on_expiry(Phase::Timeout { high: 9 }, true), Episode::Refused);
-    // A verdict is still to come.
-    let mut judging = fresh();
-    judging.start(&Expiry { high: 9, retransmitted_end: 2, stamp: 0 });
-    assert!(judging.is_active());
-    assert_eq!((judging.on_expiry(Phase::Open, false), judging.is_active()), (Episode::Refused, false));
+    let (open, recovery, timeout) = (Phase::Open, Phase::Recovery { high: 9 }, Phase::Timeout { high: 9 });
+    let first = || Ack { ack: 2, bytes: 1, segments: 1, ..Ack::default() };
+    // Rows: fresh and in these phases; while the first ACK is awaited, again and for another segment; while the second one is.
+    for (variant, fresh, awaits_first, awaits_second) in [
+        (Variant::Basic, [New, New, Refused], Continued, Refused),
+        (Variant::Sack, [New, Refused, Refused], Continued, Refused),
+        (Variant::EveryTimeout, [New, New, New], Continued, New),
+    ] {
+        for (phase, expected) in [open, recovery, timeout].into_iter().zip(fresh) {
+            assert_eq!(Frto::new(variant).on_expiry(phase, false), expected, "{variant:?} {phase:?}");
+        }
+        let judging = || {
+            let mut f = Frto::new(variant);
+            f.start(&Expiry { high: 9, retransmitted_end: 2, stamp: 0 });
+            f
+        };
+        let mut f = judging();
+        assert_eq!((f.on_expiry(timeout, true), f.is_active()), (awaits_first, false), "{variant:?}");
+        let mut f = judging();
+        assert_eq!(f.on_ack(&first()), SpuriousVerdict::ProbeWithNewData);
+        assert_eq!(f.on_expiry(timeout, false), awaits_second, "{variant:?}");
+    }
 }
 
 #[test]
