@@ -44,7 +44,7 @@ TCP = "crates/transport/src/tcp/"
 WINDOW_CAPS = re.compile(r"Change::(Cap|CapToThreshold|ReducingTo|Reduced)\b")
 WINDOW_REQUESTS = {
     "sender.rs": 7,
-    "sender/caps.rs": 5,
+    "sender/caps.rs": 6,
     "sender/output.rs": 2,
     "sender/undo.rs": 3,
     "conn/recall.rs": 4,

@@ -218,12 +218,10 @@ def counterparts(case: Case) -> tuple[str, ...]:
     plain = {"Sack1": ("Reno-SACK",), "Sack1, partial_ack_": ("NewReno-SACK",), "Fack": ("FACK",)}
     if case.sender in plain:
         return plain[case.sender]
-    # RFC 5682 takes a timer that expires again for genuine, ns-2 and Linux look at it again.
-    once = case.spikes == "2.5 s"
     if case.sender == "F-RTO, response 1":
-        return ("Eifel", "F-RTO of Linux", *(["F-RTO of RFC 5682"] if once else []))
+        return ("Eifel", "F-RTO of Linux", "F-RTO of RFC 5682")
     if case.sender == "SACK-based F-RTO, response 1":
-        return ("Eifel", "F-RTO of Linux", *(["F-RTO of RFC 5682, SACK"] if once else []))
+        return ("Eifel", "F-RTO of Linux", "F-RTO of RFC 5682, SACK")
     return ()
 
 

@@ -61,25 +61,7 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
             row.int("unnecessary_retransmissions_packets", unnecessary_retransmissions(w, flow, (tx, rx)));
         }
         Ends::Other(tx, rx) => {
-            if let Some(data) = rx.arrivals.data() {
-                datagrams(&mut row, tx, data);
-                // What is on its way at the end is not lost; and what is lost is sent again, where all of it arrives in order.
-                let is_settled = tx.conn.closed_at().is_some() && w.on_their_way(flow) == 0;
-                let known = data.highest().map_or(0, |h| h + 1);
-                let goes_on = rx.conn.delivered().is_some() || !is_settled;
-                loss_runs(&mut row, &data.loss_runs(if goes_on { known } else { tx.port.sent_packets }));
-            }
-            if let (App::Echo, Some(heard)) = (&rx.app, &tx.arrivals.heard) {
-                quantiles(&mut row, "rtt", &heard.rtt_ns);
-            }
-            for (name, n) in LATE_COLUMNS.iter().zip(rx.arrivals.late()) {
-                row.int(name, *n);
-            }
-            if let Some(why) = tx.conn.failure().or_else(|| rx.conn.failure()) {
-                row.text("failure", why);
-            }
-            tx.conn.report(&mut StageRow(&mut row));
-            rx.conn.report(&mut StageRow(&mut row));
+            other(&mut row, (w, flow), tx, rx);
         }
     }
     if !w.losses.discards.is_empty() {
@@ -87,6 +69,29 @@ pub(super) fn flow_row(w: &World<'_>, flow: usize, end: Time, t: &mut Table) {
         row.int("drops_local_delay_packets", local).int("drops_delay_budget_packets", budget);
     }
     row.end();
+}
+
+/// Of a flow over anything but TCP.
+fn other(row: &mut Row<'_>, (w, flow): (&World<'_>, usize), tx: &Other, rx: &Other) {
+    if let Some(data) = rx.arrivals.data() {
+        datagrams(row, tx, data);
+        // What is on its way at the end is not lost; and what is lost is sent again, where all of it arrives in order.
+        let is_settled = tx.conn.closed_at().is_some() && w.on_their_way(flow) == 0;
+        let known = data.highest().map_or(0, |h| h + 1);
+        let goes_on = rx.conn.delivered().is_some() || !is_settled;
+        loss_runs(row, &data.loss_runs(if goes_on { known } else { tx.port.sent_packets }));
+    }
+    if let (App::Echo, Some(heard)) = (&rx.app, &tx.arrivals.heard) {
+        quantiles(row, "rtt", &heard.rtt_ns);
+    }
+    for (name, n) in LATE_COLUMNS.iter().zip(rx.arrivals.late()) {
+        row.int(name, *n);
+    }
+    if let Some(why) = tx.conn.failure().or_else(|| rx.conn.failure()) {
+        row.text("failure", why);
+    }
+    tx.conn.report(&mut StageRow(row));
+    rx.conn.report(&mut StageRow(row));
 }
 
 fn connection(row: &mut Row<'_>, tx: &Endpoint, rx: &Endpoint) {
