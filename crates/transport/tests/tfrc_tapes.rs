@@ -357,7 +357,51 @@ fn the_receiver_reports_the_first_packet_at_once_then_each_round_trip_time_while
          0.08 < 2
          0.10 > report x 20000
          0.35 < 3
+         0.35 > report x 10000
+         0.38 < 4
+         0.45 > report x 10000",
+    );
+    // RFC 3448: after a silence the timer keeps its beat, and the rate is that since the last report.
+    play_receiver(
+        r#"{"preset": "rfc3448"}"#,
+        "0.00 < 0
+         0.00 > report
+         0.04 < 1
+         0.08 < 2
+         0.10 > report x 20000
+         0.35 < 3
          0.40 > report x 3333.3",
+    );
+}
+
+#[test]
+fn the_first_interval_is_made_from_the_largest_rate_so_far_or_from_half_a_packet_per_round_trip_time() {
+    // 40000 B/s were reported before; in the 100 ms that end with the loss 20000 B/s have come.
+    play_receiver(
+        r#"{"preset": "rfc5348"}"#,
+        "0.00 < 0
+         0.00 > report
+         0.02 < 1
+         0.04 < 2
+         0.06 < 3
+         0.08 < 4
+         0.10 > report x 40000
+         0.12 < 6
+         0.20 > report x 10000
+         0.29 < 7
+         0.295 < 8
+         0.295 > report x 20000
+         0.295 p 0.045455",
+    );
+    // The first packet of all was lost.
+    play_receiver(
+        r#"{"preset": "rfc5348"}"#,
+        "0.00 < 1
+         0.00 > report
+         0.02 < 2
+         0.04 < 3
+         0.04 > report x 30000
+         0.04 p 0.20643",
     );
 }
 

@@ -117,13 +117,15 @@ impl Rfc {
     /// `recv_limit`, after `X_recv_set` has been brought up to date.
     fn receive_limit(&mut self, v: &View, p: &TfrcParams) -> f64 {
         let now = v.now;
+        // The first report, which has no rate, is of no such interval.
+        let is_data_limited = v.is_data_limited && v.receive_rate > 0.0;
         let limit = match p.law {
-            RateLaw::Rfc5348 if v.is_data_limited && (v.p > v.p_before || v.lost_packets > 0) => {
+            RateLaw::Rfc5348 if is_data_limited && (v.p > v.p_before || v.lost_packets > 0) => {
                 self.received.0.iter_mut().for_each(|r| r.1 /= 2.0);
                 self.received.maximise(now, 0.85 * v.receive_rate);
                 self.received.max()
             }
-            RateLaw::Rfc5348 if v.is_data_limited => {
+            RateLaw::Rfc5348 if is_data_limited => {
                 self.received.maximise(now, v.receive_rate);
                 2.0 * self.received.max()
             }
@@ -145,10 +147,9 @@ impl Rfc {
     /// The no-feedback timer has expired. `is_idle`: nothing was sent since it was set.
     pub fn on_expiry(&mut self, v: &View, is_idle: bool, p: &TfrcParams) {
         let received = self.received.max();
-        let spared = match v.p > 0.0 {
-            true => received < v.initial,
-            false => self.rate < 2.0 * v.initial,
-        };
+        // RFC 3448 spares an idle sender of less than four packets per round-trip time.
+        let recover = if p.law == RateLaw::Rfc5348 { v.initial } else { 4.0 * v.packet_per_rtt(p) };
+        let spared = if v.p > 0.0 { received < recover } else { self.rate < 2.0 * recover };
         if v.rtt > Dur::ZERO && is_idle && spared {
             return;
         }
@@ -160,5 +161,38 @@ impl Rfc {
         let limit = limit.max(v.floor);
         self.received.only(v.now, limit / 2.0);
         self.set(v.equation_rate.min(limit).max(v.floor), v.now);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tfrc::preset::preset;
+
+    #[test]
+    fn an_idle_sender_keeps_a_small_rate() {
+        // A packet of 1000 B in 100 ms is 10000 B/s; the initial window of the RFCs is four of these or, in RFC 3448, one.
+        for (name, initial) in [("rfc5348", 40_000.0), ("rfc3448", 10_000.0)] {
+            let p = preset(name).expect("a preset");
+            let v = View {
+                now: Time(1),
+                rtt: Dur::from_millis(100),
+                p: 0.01,
+                p_before: 0.01,
+                receive_rate: 0.0,
+                lost_packets: 0,
+                equation_rate: 1e6,
+                is_data_limited: false,
+                is_first: false,
+                floor: 1.0,
+                initial,
+            };
+            for (received, halved) in [(39_000.0, false), (41_000.0, true)] {
+                let mut law = Rfc::new(80_000.0);
+                law.received.only(Time(0), received);
+                law.on_expiry(&v, true, &p);
+                assert_eq!(law.rate < 80_000.0, halved, "{name} {received}");
+            }
+        }
     }
 }

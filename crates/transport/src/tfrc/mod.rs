@@ -26,9 +26,7 @@
 //! | `headercast` | - | `off` | gurtov-2004 section 5.3.3: the first feedback undoes what the silence did |
 //!
 //! **Deviations**: 1. Over UDP with 16 bytes of fields, not over DCCP: a header-only packet of a router still counts as
-//! arrived. 2. Time stamps have microseconds, rates whole bytes per second, `p` steps of 2^-32. 3. The receive rate is
-//! that since the last report when the report comes later than a round-trip time (rfc3448); rfc5348 looks at the last
-//! round-trip time only. 4. A silent application does not save up packets: they follow at the allowed rate.
+//! arrived. 2. Time stamps have microseconds, rates whole bytes per second, `p` steps of 2^-32. 3. A silent application does not save up packets: they follow at the allowed rate.
 //!
 //! **Checked by**: `tests/oracle_tfrc.rs` (equation, loss intervals, discounting), `tests/oracle_tfrc_old.rs`, `tests/tfrc_tapes.rs` (reports in, packets
 //! out), `crates/sim/tests/tfrc.rs`, and rate curves beside those of ns-2 (`validation/`).

@@ -4,7 +4,7 @@ use super::equation::{Formula, PathTimes};
 use super::history::LossHistory;
 use super::losses::{Arrived, Known, Losses};
 use super::packet::{Data, Feedback, is_later_round};
-use super::params::{EventClock, FeedbackClock, FirstInterval, Notice, TfrcParams};
+use super::params::{EventClock, FeedbackClock, FirstInterval, Notice, RateLaw, TfrcParams};
 use crate::rate;
 use crate::tcp::io::Io;
 use crosswind_base::{Dur, Ecn, EventKind, Metrics, Packet, Setting, Time};
@@ -26,6 +26,8 @@ struct Received {
     recent: VecDeque<(Time, u32)>,
     bytes_since_report: u64,
     reported_at: Time,
+    /// The largest rate that a report told of.
+    best: f64,
 }
 
 /// How a period of reports about a new link goes on.
@@ -138,8 +140,14 @@ impl Receiver {
     /// The first loss: there is no interval yet, so one is made up (RFC 5348 section 6.3.1).
     fn first_event(&mut self, now: Time) {
         let counted = self.event_number.max(1) as f64;
-        let rate = self.receive_rate(now);
         let path = self.path();
+        let mut rate = self.receive_rate(now);
+        if self.params.law == RateLaw::Rfc5348 {
+            // The largest so far, and half a packet per round-trip time at least, or if the very first packet was lost.
+            let least = if path.rtt_s > 0.0 { 0.5 * self.params.packet_size.0 as f64 / path.rtt_s } else { 0.0 };
+            let has_interval = self.event_number > 0;
+            rate = if has_interval { rate.max(self.received.best).max(least) } else { least };
+        }
         let interval = match self.params.seed {
             _ if rate <= 0.0 || path.rtt_s <= 0.0 => counted,
             FirstInterval::Counted => counted,
@@ -155,14 +163,14 @@ impl Receiver {
         }
     }
 
-    /// Bytes per second: since the last report, or over the last round-trip time when that is longer.
+    /// Bytes per second: since the last report, or over the last round-trip time when that is longer (RFC 3448) or always.
     fn receive_rate(&self, now: Time) -> f64 {
         let rtt = self.rtt();
         let since = now.since(self.received.reported_at);
         if rtt == Dur::ZERO {
             return 0.0;
         }
-        if since >= rtt {
+        if since >= rtt && self.params.law != RateLaw::Rfc5348 {
             return self.received.bytes_since_report as f64 / since.as_secs_f64();
         }
         let bytes: u64 =
@@ -199,6 +207,7 @@ impl Receiver {
         let Some(last) = self.last else { return };
         let now = io.now();
         self.p = loss_event_rate;
+        self.received.best = self.received.best.max(receive_rate);
         let f = Feedback {
             number: self.stats.reports,
             echo: last.fields.stamp,
@@ -285,6 +294,9 @@ impl rate::Receiver for Receiver {
         if self.is_due(fields, is_event, now) {
             self.report(io);
         } else if self.report_at.is_none() && self.params.feedback_clock == FeedbackClock::Timer {
+            if self.params.law == RateLaw::Rfc5348 {
+                return self.report(io);
+            }
             // The timer went on while nothing came: its next beat.
             let wait = self.wait();
             let beats = now.since(self.received.reported_at).0.div_ceil(wait.0).max(1);
