@@ -228,11 +228,28 @@ def test_sack_blocks_report_exactly_the_segments_above_the_holes(capture: Captur
             continue
         edges = (map(int, row[f"tcp.options.sack_{side}"].split(",")) for side in ("le", "re"))
         blocks = list(zip(*edges, strict=True))
-        assert 1 <= len(blocks) <= 3
+        assert 1 <= len(blocks) <= 4
         assert len(set(blocks)) == len(blocks)
         assert set(blocks) <= set(islands(held, int(row["tcp.ack"])))
         checked += 1
     assert checked > 20
+
+
+NARROW = LOSSY.replace(
+    'loss = { type = "list", packets = [30, 61, 62, 64, 95] }', 'path_mtu = { size = "576 B" }'
+).replace('reverse = { loss = "none" }\n', "")
+
+
+@needs_tshark
+def test_a_router_tells_the_sender_what_fits_and_quotes_what_did_not(capture: Capturer) -> None:
+    long = NARROW.replace('mss = "60 B"', 'mss = "1460 B"')
+    packets = capture(long, "--pcap-at", "sender").packets
+    rows = tshark(packets, "icmp.type", "icmp.code", "icmp.mtu", "ip.len", show="icmp")
+    dropped = int(cw.run(cw.Scenario.from_toml(long)).links()["drops_too_big_packets"].max() or 0)
+    assert len(rows) == dropped > 0
+    for row in rows:
+        # The lengths are that of the message, and of the packet that it quotes.
+        assert (row["icmp.type"], row["icmp.code"], row["icmp.mtu"], row["ip.len"]) == ("3", "4", "576", "56,1500")
 
 
 def islands(held: set[tuple[int, int]], above: int) -> Iterator[tuple[int, int]]:

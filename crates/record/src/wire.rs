@@ -13,6 +13,7 @@
 //! | AE, CWR, ECE | as the packet has them; AE is the lowest bit of the byte that holds the data offset |
 //! | options | MSS, window scale, SACK-permitted on a SYN; timestamps and AccECN when the packet has any; SACK blocks |
 //! | fields of TFRC | the first bytes of the payload of UDP, see [`datagram`] |
+//! | ICMP | from the address of the other end; quotes the packet's IP header, ports and sequence number |
 //! | payload | zeros; checksums cover all of it even where a capture keeps only the beginning |
 //!
 //! The flow's *sender* is the end that opened it; `Meta::is_reverse` of a packet tells the other direction.
@@ -23,7 +24,7 @@
 pub mod datagram;
 
 use crate::option;
-use crosswind_base::packet::{Ext, Proto};
+use crosswind_base::packet::{Ext, Meta, Proto};
 use crosswind_base::{FlowId, Packet, TcpFlags};
 
 pub const IPV4_HEADER_BYTES: usize = 20;
@@ -173,12 +174,18 @@ const ICMP_TOO_BIG_BYTES: usize = 8 + 28;
 
 /// "Fragmentation needed and DF set", with the size that fits (rfc1191 section 4).
 fn icmp_too_big(p: &Packet, out: &mut Vec<u8>) {
+    let start = out.len();
     let [hi, lo] = (p.wnd as u16).to_be_bytes();
-    let mut message = [0; ICMP_TOO_BIG_BYTES];
-    message[..8].copy_from_slice(&[3, 4, 0, 0, 0, 0, hi, lo]);
-    let sum = !fold(sum(&message));
-    message[2..4].copy_from_slice(&sum.to_be_bytes());
-    out.extend(message);
+    out.extend([3, 4, 0, 0, 0, 0, hi, lo]);
+    let way = Way::of(p).opposite();
+    let meta = Meta(if way == Way::Reverse { Meta::REVERSE } else { 0 });
+    let quoted = Packet { flow: p.flow, sent_at: p.sent_at, seq: p.seq, meta, ..Packet::default() };
+    ipv4_header(&quoted, p.ack as u16, &[], out);
+    out.extend(endpoint(p.flow, way).port.to_be_bytes());
+    out.extend(endpoint(p.flow, way.opposite()).port.to_be_bytes());
+    out.extend(initial_sequence(p.flow, way).wrapping_add(p.seq as u32).to_be_bytes());
+    let sum = !fold(sum(&out[start..]));
+    out[start + 2..start + 4].copy_from_slice(&sum.to_be_bytes());
 }
 
 impl Framer {

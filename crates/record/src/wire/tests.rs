@@ -1,5 +1,4 @@
 use super::*;
-use crosswind_base::packet::Meta;
 use crosswind_base::{Ecn, SackList, Time, Waiting};
 
 fn frame(framer: &mut Framer, p: &Packet, ext: Option<&Ext>) -> (Vec<u8>, Framed) {
@@ -183,13 +182,22 @@ fn every_end_of_every_flow_is_a_different_one() {
 
 #[test]
 fn a_message_of_a_router_names_the_size_that_fits() {
-    let p = Packet { proto: Proto::Icmp, len: 56, wnd: 576, seq: 1001, ..Packet::default() };
+    let meta = Meta(Meta::REVERSE);
+    let p = Packet { proto: Proto::Icmp, len: 56, wnd: 576, seq: 1001, ack: 1440, meta, ..Packet::default() };
     let mut out = Vec::new();
     let framed = Framer::new().frame(&p, None, &mut out);
     assert_eq!((framed.header_bytes, framed.payload_bytes, out.len()), (56, 0, 56));
     let message = &out[20..];
     assert_eq!((out[9], message[0], message[1], &message[6..8]), (1, 3, 4, &[2, 64][..]));
     assert_eq!(fold(sum(message)), 0xffff, "the checksum fits");
+    // What it quotes: the header of a packet of 1440 bytes from the sender, its ports and its sequence number.
+    let quoted = &message[8..];
+    let (from, to) = (endpoint(p.flow, Way::Forward), endpoint(p.flow, Way::Reverse));
+    assert_eq!((quoted.len(), &quoted[2..4], quoted[9]), (28, &1440u16.to_be_bytes()[..], 6));
+    assert_eq!((&quoted[12..16], &quoted[16..20]), (&from.address[..], &to.address[..]));
+    assert_eq!(fold(sum(&quoted[..20])), 0xffff);
+    assert_eq!((&quoted[20..22], &quoted[22..24]), (&from.port.to_be_bytes()[..], &to.port.to_be_bytes()[..]));
+    assert_eq!(quoted[24..28], (initial_sequence(p.flow, Way::Forward).wrapping_add(1001)).to_be_bytes());
 }
 
 #[test]

@@ -34,6 +34,7 @@ pub struct TooBig {
     /// Which end had sent it.
     pub seen: Vantage,
     pub seq: u64,
+    pub len: u16,
     pub mtu: u32,
 }
 
@@ -147,7 +148,7 @@ impl Ledger for Losses {
         self.has_notifications = true;
     }
     fn too_big(&mut self, stage: u32, p: &Packet, mtu: u32) {
-        self.too_big.push(TooBig { stage, flow: p.flow, seen: End::source_of(p).seen, seq: p.seq, mtu });
+        self.too_big.push(TooBig { stage, flow: p.flow, seen: End::source_of(p).seen, seq: p.seq, len: p.len, mtu });
         self.has_notifications = true;
     }
     fn marked(&mut self, stage: u32, p: &Packet) {

@@ -18,6 +18,7 @@ pub fn too_big(t: &TooBig, now: Time, hops: &[u32], route: u32, sender: usize) -
         sent_at: now,
         cause: now,
         seq: t.seq,
+        ack: t.len.into(),
         flow: t.flow,
         wnd: t.mtu,
         hop: route + behind as u32,
