@@ -48,8 +48,7 @@ fn registry() -> String {
 fn validate(py: Python<'_>, scenario_json: &str) -> PyResult<String> {
     let parsed = scenario::parse(scenario_json, &Registries).map_err(|e| scenario_error(py, e))?;
     scenario::compile(&parsed).map_err(|e| scenario_error(py, e))?;
-    // Not by `normalise`: a scenario of thousands of flows is large.
-    serde_json::to_string(&parsed).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+    Ok(scenario::normalised_text(&parsed))
 }
 
 /// One row of the speed benchmark; what to run (`crosswind_sim::runs::bench::BenchSpec`) and the row are JSON.

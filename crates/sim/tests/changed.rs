@@ -120,8 +120,7 @@ fn a_look_ahead_knows_how_long_packets_become() {
         "queue": { "limit": "2600 B" } });
     s["flow"]["f"]["to"] = "c".into();
     s["flow"]["short"] = json!({ "from": "a", "to": "c", "workload": { "type": "bulk" }, "tcp": { "mss": "500 B" } });
-    let timers = json!({ "mss": "9000 B", "rto_min": "200 ms", "retries_max": 1 });
-    s["timeline"] = of_flow_at("50 ms", json!({ "tcp": timers }));
+    s["timeline"] = of_flow_at("50 ms", json!({ "tcp": { "mss": "9000 B" } }));
     let with = |look_ahead| run_with(&[s.clone()], &Request { look_ahead, ..request() });
     let (plain, ahead) = (with(LookAhead::Never), with(LookAhead::Allowed));
     for column in ["sent_packets", "received_packets", "drops_packets", "timeouts"] {

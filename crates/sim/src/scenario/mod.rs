@@ -62,7 +62,7 @@ pub use emulate::{Emulate, Serve};
 pub use files::check_path;
 pub use host_queue::HostQueueParams;
 pub use lifetime::{LifetimeForm, LifetimeFrom, LifetimeParams, LifetimeRule};
-pub use parse::{normalise, parse, parse_value};
+pub use parse::{normalise, normalised_text, parse, parse_value};
 pub use plan::{EgressPlan, FlowPlan, GroupPlan, Plan};
 pub use registries::Registries;
 pub use schema::json_schema;

@@ -78,6 +78,11 @@ pub fn normalise(scenario: &Scenario) -> Value {
     serde_json::to_value(scenario).expect("a scenario holds only text keys and finite numbers")
 }
 
+/// The same as JSON text, which needs no copy of the values: a scenario of thousands of flows is large.
+pub fn normalised_text(scenario: &Scenario) -> String {
+    serde_json::to_string(scenario).expect("a scenario holds only text keys and finite numbers")
+}
+
 fn each<T>(
     written: &BTreeMap<String, Value>,
     section: &str,

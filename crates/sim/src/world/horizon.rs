@@ -6,7 +6,7 @@
 //! the last are far apart, so that it is enough to check now and then whether one is under way.
 
 use crate::flows::FlowEnd;
-use crate::scenario::{Close, FlowPlan, Plan, Target, WorkloadParams};
+use crate::scenario::{Change, Close, FlowPlan, Plan, WorkloadParams};
 use crosswind_base::{Dur, Time};
 use crosswind_engine::View;
 use crosswind_transport::tcp::conn::State;
@@ -39,14 +39,12 @@ pub fn is_endless(plan: &Plan, f: &FlowPlan) -> bool {
 
 impl ReportHorizon {
     pub fn find(plan: &Plan) -> Option<ReportHorizon> {
-        // What a timeline ends, or makes to end, is no such flow.
-        if plan.timeline.iter().any(|c| c.abort.is_some() || c.of_flow.workload.is_some()) {
+        // What a timeline ends, or makes to end, is no such flow, nor one whose timers it changes.
+        let may_end = |c: &Change| c.abort.is_some() || c.of_flow.workload.is_some() || c.of_flow.tcp.is_some();
+        if plan.timeline.iter().any(may_end) {
             return None;
         }
         let flow = plan.flows.iter().position(|f| f.is_awaited && is_endless(plan, f))?;
-        if plan.timeline.iter().any(|c| c.of_flow.tcp.is_some() && c.target == Target::Flow(flow as u32)) {
-            return None;
-        }
         let Some(tcp) = plan.group(&plan.flows[flow]).transport.tcp() else {
             return Some(ReportHorizon { flow, retries_for: None });
         };

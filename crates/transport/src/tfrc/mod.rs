@@ -10,7 +10,7 @@
 //! |---|---|---|---|
 //! | `preset` | - | `rfc5348` | `rfc3448`, `ns2-tfrc`, `ns2-tfrc-2003`, `ns2-tfrc-old`, `testbed-tfrc`; every other key overrides one value of it |
 //! | `packet_size` | B | 1000 | ns-2.35 |
-//! | `law` | - | `rfc5348` | rfc5348 sections 4.3 and 4.4; `ns-2` is that of ns-2.35, `ns-2-old` an older one |
+//! | `law` | - | `rfc5348` | rfc5348 sections 4.3 and 4.4, and the receiver's 6.1 to 6.3.1; `ns-2` is that of ns-2.35, `ns-2-old` an older one |
 //! | `rtt_sample` | - | `path` | rfc5348 section 4.3; `whole` in `ns2-tfrc-old` |
 //! | `initial_window` | - | `rfc3390` | rfc5348 section 4.2; `one-packet` in `ns2-tfrc-2003` (`rate_init_option_` 1, the default before October 2004) |
 //! | `increase` | - | `jump` | rfc5348 section 4.3; `packet-per-rtt` is the limiter of ns-2 |

@@ -159,7 +159,7 @@ impl Sender {
         let w = self.law.window();
         let segments = (w.cwnd() / real(mss)) as u64;
         let threshold = w.ssthresh().max(0.75 * w.cwnd());
-        let timeouts = (idle.0 - 1) / self.rtt.rto(p).0;
+        let timeouts = (idle.0 - 1) / self.rtt.rto(p).0.max(1);
         self.law.change(Change::Threshold(threshold));
         self.cap(real((segments >> timeouts.min(63)).max(initial.min(segments)) * mss));
     }
