@@ -9,12 +9,13 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
 
-from crosswind.errors import CrosswindError, InputError
+from crosswind.errors import CrosswindError, InputError, InterruptedRunError
 from crosswind.experiments.jarvinen_2006 import testbed
 from crosswind.reproduce import Results, explain, one
 from crosswind.reproduce.campaign import Finished, Turns, Workers, asked_twice, campaign, chains
@@ -22,6 +23,7 @@ from crosswind.reproduce.claims import BrokenClaimError, measures
 from crosswind.reproduce.one import Plan, catalogue, reproduce
 from crosswind.results import Runs
 from crosswind.run.gather import fitted
+from crosswind.run.kept import run_kept
 
 
 def _results(label: str, values: list[float], others: dict[str, Results] | None = None) -> Results:
@@ -165,6 +167,39 @@ def test_a_single_reading_is_compared_with_the_same_of_the_others(
     again = reproduce(user, Path("mine"), replace(plan, fresh=frozenset({used.id})))
     read = again.results.others["w1-e0"].runs.manifest
     assert read["variant"] == "former" and again.rows[0]["measured"] == found.rows[0]["measured"]
+
+
+@pytest.mark.engine
+def test_runs_of_another_experiment_are_read_where_they_lie_and_kept_when_stopped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    user, used = (catalogue.find(f"jarvinen-2006/{name}")[0] for name in ("w1-arq", "w1-e0"))
+    plan = Plan(reps=3, figures="none")
+    made: list[tuple[str, int]] = []
+    stop = True
+
+    def counting(configurations: Any, ask: Any, **others: Any) -> Any:
+        runs = run_kept(configurations, ask, **others)
+        made.append((others["folder"].name, runs.manifest["packets"]))
+        runs.manifest["interrupted"] = stop and others["folder"].name == "w1-e0"
+        return runs
+
+    monkeypatch.setattr(one, "run_kept", counting)
+    with pytest.raises(InterruptedRunError, match=r"w1-e0: finished runs are kept in .*alone"):
+        reproduce(user, tmp_path / "alone", plan)
+    assert all(packets for _, packets in made) and [name for name, _ in made] == ["alone", "w1-e0"]
+    stop = False
+    alone = reproduce(user, tmp_path / "alone", plan)
+    assert made[2:] == [("alone", 0), ("w1-e0", 0)] and not (tmp_path / "alone/companions").exists()
+    reproduce(used, tmp_path / "w1-e0", plan)
+    there = sorted(p.name for p in (tmp_path / "w1-e0").iterdir())
+    beside = reproduce(user, tmp_path / "w1-arq", plan)
+    assert (
+        made[-1] == ("w1-e0", 0)
+        and made[-2][1]
+        and [r["measured"] for r in beside.rows] == [r["measured"] for r in alone.rows]
+    )
+    assert sorted(p.name for p in (tmp_path / "w1-e0").iterdir()) == there
 
 
 @pytest.mark.engine

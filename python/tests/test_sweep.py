@@ -322,6 +322,12 @@ def test_repetitions_go_on_until_the_mean_is_precise_enough(engine: Engine, file
         means = one.group_by("rep").agg(pl.mean("goodput_bps"))["goodput_bps"]
         assert half_width(means) <= 0.03 * float(means.mean()) or means.len() == 60  # type: ignore[arg-type]
         assert means.len() > 8
+    few = cw.sweep(file, {"link.last-hop.rate": RATES}, precision="goodput=0.001%", out="s", reps_max=9)
+    assert few.runs.manifest["imprecise"] == {"goodput=1e-05": 2}
+    assert (
+        "the precision goodput=1e-05 is not reached in 2 of 2 configurations with at most 9 repetitions"
+        in few.runs.manifest["warnings"]
+    )
     with pytest.raises(InputError, match="did you mean"):
         cw.sweep(file, {"link.last-hop.rate": RATES}, precision="goodputs=1%", out="s")
 

@@ -362,6 +362,7 @@ HTB = f"{QDISC} root handle 1: htb default 10\n{CLASS} parent 1: classid 1:10 ht
         (f"{HTB}{FILTER} u32 match u8 0x02 0xff at 33 flowid 1:10", ["0x2 0xff at 33"]),
         (f"{HTB}{FILTER} bpf obj x flowid 1:10", ["filter", "`bpf`"]),
         (f"{HTB}{FILTER} fw flowid 1:10", ["fw handle", "no handle"]),
+        (f"{HTB}tc filter add dev eth0 parent 1: prio 65536 matchall flowid 1:10", ["prio", "below 65536"]),
         (f"{HTB}tc filter add dev eth0 parent 1: protocol ipv6 u32 match u32 0 0 flowid 1:10", ["protocol", "`ipv6`"]),
     ],
 )

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import traceback
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
@@ -32,6 +32,8 @@ from crosswind.scenario import Scenario, parse_assignment
 
 #: What to do after an interruption.
 GO_ON = "the same command makes what is missing"
+#: Below an experiment's folder, until it is finished: runs of others that it compares itself with.
+COMPANIONS = "companions"
 #: What is said of an experiment some values of which were changed.
 CHANGED = "changed"
 #: Beside written scenarios, for editors.
@@ -219,19 +221,18 @@ def _tables(experiment: Experiment, runs: Runs) -> Results:
 
 def _companions(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> dict[str, Results]:
     """The results of the experiments that this one compares itself with, made in the same way as `runs`."""
-    m = runs.manifest
-    fewer = int(m["reps"]) if int(m["reps"]) < experiment.reps else None
-    variant = str(m.get("variant", MAIN))
+    variant = str(runs.manifest.get("variant", MAIN))
+    reps = int(runs.manifest["reps"])
+    most = reps if reps < experiment.reps else None
     found = {}
     for id in sorted(experiment.companions()):
         name = id.split("/")[1]
-        if id in plan.fresh and ((beside := _beside(name, out, plan, variant)) / "manifest.json").is_file():
+        beside = _beside(name, out, plan, variant)
+        if id in plan.fresh and (beside / "manifest.json").is_file():
             saved = Runs.load(beside)
             found[name] = Results(Runs({}, saved.scenarios, saved.manifest), saved.extra)
         else:
-            size = str(m.get("size", "full"))
-            asked = (int(m["seed"]), fewer, variant, size, tuple(m.get("changes", ())), m.get("ties", "fixed"))
-            found[name] = _companion(id, *asked, plan.workers, plan.shared)
+            found[name] = _companion(catalogue.of_study(id)[id], runs.manifest, most, out, beside, plan)
     return found
 
 
@@ -242,37 +243,35 @@ def _beside(name: str, out: Path, plan: Plan, variant: str) -> Path:
     return out.parent / name
 
 
-@cache
 def _companion(
-    id: str,
-    seed: int,
-    fewer: int | None,
-    variant: str,
-    size: str,
-    changes: tuple[str, ...],
-    ties: Ties,
-    workers: int | None,
-    shared: Shared | None,
+    experiment: Experiment, m: Mapping[str, Any], most: int | None, out: Path, beside: Path, plan: Plan
 ) -> Results:
-    """Tables of an experiment without its runs. A reading that it does not have changes nothing in it."""
-    experiment = catalogue.of_study(id)[id]
-    reps = min(fewer or experiment.reps, experiment.reps)
-    ask = Ask(seed, reps, ties, workers, experiment.block)
-    configurations = changed(experiment.configurations(**experiment.settings(variant, size)), changes)
-    runs = run_kept(configurations, ask, shared=shared)
+    """Tables of an experiment without its runs, made as those that `m` tells of, with `most` repetitions.
+
+    Runs that lie `beside` are read. A reading that it does not have changes nothing in it.
+    """
+    name, size = experiment.id, str(m.get("size", "full"))
+    reps = min(most or experiment.reps, experiment.reps)
+    ask = Ask(int(m["seed"]), reps, m.get("ties", "fixed"), plan.workers, experiment.block)
+    settings = experiment.settings(str(m.get("variant", MAIN)), size)
+    configurations = changed(experiment.configurations(**settings), m.get("changes", ()))
+    place = out / COMPANIONS / name.split("/")[1]
+    runs = run_kept(configurations, ask, folder=place, also=beside, shared=plan.shared)
     runs.manifest["size"] = size
     if runs.interrupted:
-        raise InterruptedRunError(f"interrupted while running {id}")
-    runs.raise_failed(f"no folder: they were made for another experiment than {id}")
+        raise InterruptedRunError(f"interrupted while running {name}: finished runs are kept in {out}; {GO_ON}")
+    runs.raise_failed(f"no folder: they were made for another experiment than {name}")
     results = _tables(experiment, runs)
     results.runs = Runs({}, runs.scenarios, runs.manifest)
     return results
 
 
 def _save(runs: Runs, out: Path, rows: list[dict[str, Any]] | None = None) -> None:
-    """Writes tables and claims; the single runs that they hold need not be kept any longer."""
+    """Writes tables and claims; the single runs that they hold or are compared with need not be kept any longer."""
     runs.save(out, {"claims.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"} if rows is not None else {})
     forget(out)
+    if rows is not None:
+        shutil.rmtree(out / COMPANIONS, ignore_errors=True)
 
 
 def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> Reading:

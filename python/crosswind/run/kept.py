@@ -67,10 +67,12 @@ def run_kept(
     progress: Listener | None = None,
     again: bool = False,
     local: Local | None = None,
+    also: Path | None = None,
 ) -> Runs:
     """Makes runs, but for those that an earlier try has left in `folder` (not `again`), or are shared: they are read.
 
-    Runs that write files are always made. `local`: what this process gives them.
+    Runs that write files are always made. `local`: what this process gives them. `also`: where another command may have
+    left tables of some of the runs; nothing is written there.
 
     `manifest["packets"]` counts what was run here, `manifest["runs_before"]` the runs that were in the folder. When the
     tables are saved there, `forget(folder)`; `keep` does both. Raises InputError for a wrong scenario, NoRoomError when
@@ -83,6 +85,8 @@ def run_kept(
     if again:
         store.clear()
     damaged = _take_over(store, folder, wanted) if folder is not None and not again else ""
+    if also is not None and not again:
+        _take_over(store, also, wanted)
     before = wanted.all_keys() & store.keys()
     began = time.monotonic()
     workers = ask.workers or os.cpu_count() or 1

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -205,6 +206,8 @@ class _Campaign:
     own_laws: dict[str, dict[str, Any]]
     made: int = 0
     failed: list[Failed] = field(default_factory=list)
+    #: Of each target that is missed, how many configurations miss it.
+    imprecise: dict[str, int] = field(default_factory=dict)
 
     def run(self) -> Sweep:
         began = time.monotonic()
@@ -233,6 +236,7 @@ class _Campaign:
             "interrupted": interrupted,
             "damaged": store.damaged,
             **({"own_laws": self.own_laws} if self.own_laws else {}),
+            **({"imprecise": self.imprecise} if self.imprecise else {}),
         }
         done = _collected(self.plan, store, self.where, facts, self.failed)
         done.made, done.kept = self.made, kept
@@ -254,20 +258,22 @@ class _Campaign:
         return Threads(self.workers or os.cpu_count() or 1, self.local)
 
     def _ask_for_more(self, store: Store) -> bool:
-        """Raises the repetitions of configurations that are not precise enough; whether there are any."""
+        """Raises the repetitions of configurations that are not precise enough; whether any may have more."""
         if not self.targets:
             return False
         index = self.plan.index()
         tables = {t: store.gathered(t, index).lazy().collect() for t in {p.table for p in self.targets}}
+        missed: Counter[str] = Counter()
         more = False
         for i, point in enumerate(self.plan.points):
             have = self.plan.reps[i]
-            need = max(
-                p.needed(tables[p.table].filter(pl.col("configuration") == point.label), have) for p in self.targets
-            )
-            if need > have and have < self.reps_max:
-                self.plan.reps[i] = min(need, self.reps_max)
+            of_point = pl.col("configuration") == point.label
+            needs = {str(p): p.needed(tables[p.table].filter(of_point), have) for p in self.targets}
+            missed.update(name for name, need in needs.items() if need > have)
+            if max(needs.values()) > have and have < self.reps_max:
+                self.plan.reps[i] = min(max(needs.values()), self.reps_max)
                 more = True
+        self.imprecise = dict(missed)
         return more
 
 
@@ -353,6 +359,9 @@ def _manifest(plan: Plan, facts: dict[str, Any], finished: int, failed: list[Fai
         said.append(
             f"{len(store.damaged)} damaged files were set aside in {store.place}/damaged and their runs made again"
         )
+    for target, missing in facts.get("imprecise", {}).items():
+        of = f"{missing} of {len(plan.points)} configurations"
+        said.append(f"the precision {target} is not reached in {of} with at most {max(plan.reps)} repetitions")
     asked = sum(plan.reps)
     if finished < asked and not facts["interrupted"] and not failed:
         said.append(f"{finished} runs finished of {asked} asked for")

@@ -139,7 +139,7 @@ def _made(where: str, what: str, at: dict[str, str], kind: str, words: list[str]
     elif "handle" in at and what == "qdisc":
         own = identifier(where, "handle", at["handle"])
     preference = at.get("pref", "0")
-    if not preference.isdecimal() or len(preference) > 5:
+    if not preference.isdecimal() or len(preference) > 5 or int(preference) > 0xFFFF:
         raise InputError(where, path="prio", found=f"`{preference}`", expected="a whole number below 65536")
     mark = at.get("handle", "") if what == "filter" else ""
     return Statement(where, what, at["dev"], kind, words, parent, own, int(preference), mark, order)
