@@ -19,6 +19,7 @@ mod links_closed_form;
 mod look_ahead;
 mod oracle_bounded;
 mod oracle_delayers;
+mod oracle_device;
 mod oracle_diffserv;
 mod oracle_links;
 mod oracle_lpd;

@@ -3,6 +3,7 @@
 pub mod arq;
 pub mod atm;
 pub mod delayer;
+mod device;
 pub mod loss;
 pub mod reordering;
 pub mod seawind;

@@ -5,32 +5,50 @@
 //!
 //! **Idea**: a packet of `L` bytes occupies the line for `8 L / rate` and arrives `delay` after its last bit has left:
 //! `tx_end = tx_start + 8 L / rate`, `arrival = tx_end + delay`. A device in front of the line takes packets out of the queue ahead of
-//! time: so many more than the one on the line. They wait there, where no queue discipline sees them, and no queueing delay is counted.
+//! time: so many more than the one on the line, and of these so many bytes as `device_limits` allows. They wait there, where no queue
+//! discipline sees them, and no queueing delay is counted.
 //!
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `rate` | bit/s | 10 Mbit/s | ours: the access links of most published scenarios |
 //! | `delay` | time | 10 ms | ours |
 //! | `device_packets` | packets | 0 | ours: the queue is all that waits. ns-3.37: 100, where nobody sets it and no byte queue limits are on (ns3-device) |
+//! | `device_limits` | - | `none` | Linux: none where the driver has no byte queue limits. `linux`: with them; `ns-3`: ns-3's, which count a packet until it begins |
+//! | `device_hold` | time | 1 s | Linux, ns-3: for how long slack is looked at before the limit of bytes shrinks |
 //!
 //! **Deviations**: none. Times are whole nanoseconds; within a busy period the remainder is carried, so back-to-back
 //! packets never drift. When `rate` or `delay` change during a run, what is on the line stays as it was planned, and
 //! nothing overtakes: a packet that would arrive before the one sent ahead of it arrives its own `8 L / rate` after that one.
-//! `device_packets` stays as it is during a run.
+//! The device stays as it is during a run. Its card reports each packet by itself, where real ones join reports, which needs larger limits.
 //!
 //! **Checked by**: conformance suite; a million packets at an awkward rate; oracle `wire` with rates and delays that change; a device
-//! before the line changes no arrival.
+//! before the line changes no arrival; oracle `device`: a device with its queue, its events and the kernel's counters, step by step.
 
+use super::device::Device;
 use super::{Fate, Link, TxPlan};
 use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, Dur, Packet, Serializer, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use std::collections::VecDeque;
 
 /// No packet is shorter: the headers of IP and UDP.
 pub const SHORTEST_BYTES: u64 = 28;
+
+/// Which bytes a device may hold, besides what its ring allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum DeviceLimits {
+    /// The ring alone counts.
+    #[default]
+    #[serde(rename = "none")]
+    None,
+    /// Byte queue limits: a packet counts until it has left.
+    #[serde(rename = "linux")]
+    Linux,
+    /// Those of ns-3: a packet counts until it begins on the line.
+    #[serde(rename = "ns-3")]
+    Ns3,
+}
 
 /// Parameters of a wire.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
@@ -43,11 +61,21 @@ pub struct WireParams {
     /// Packets that the device in front of the line holds besides the one that is being sent.
     #[schemars(range(max = 1_000_000))]
     pub device_packets: u32,
+    /// Which bytes it may hold.
+    pub device_limits: DeviceLimits,
+    /// Slack of the limit of bytes is looked at for so long before it is taken off.
+    pub device_hold: Dur,
 }
 
 impl Default for WireParams {
     fn default() -> Self {
-        WireParams { rate: BitRate(10_000_000), delay: Dur::from_millis(10), device_packets: 0 }
+        WireParams {
+            rate: BitRate(10_000_000),
+            delay: Dur::from_millis(10),
+            device_packets: 0,
+            device_limits: DeviceLimits::None,
+            device_hold: Dur::from_secs(1),
+        }
     }
 }
 
@@ -55,7 +83,17 @@ impl Params for WireParams {
     fn check(&self) -> Result<(), ConfigError> {
         params::check_rate("rate", self.rate)?;
         params::check_range("device_packets", f64::from(self.device_packets), 0.0..=1e6)?;
+        if self.device_limits != DeviceLimits::None && self.device_packets == 0 {
+            let hint = "`device_packets`, e.g. 256: the ring of the card";
+            return Err(ConfigError::new("device_limits", "limits of bytes for no device", "a device").hint(hint));
+        }
         params::check_delay("delay", self.delay)
+    }
+}
+
+impl WireParams {
+    fn device(&self) -> (u32, DeviceLimits, Dur) {
+        (self.device_packets, self.device_limits, self.device_hold)
     }
 }
 
@@ -66,15 +104,15 @@ pub struct Wire {
     busy_until: Time,
     /// When the packet sent last arrives; it matters after the delay has become shorter.
     latest: Time,
-    /// When the packets begin on the line that the device took last, as many as it holds.
-    begins: VecDeque<Time>,
+    device: Option<Device>,
 }
 
 impl Wire {
     pub fn new(params: WireParams) -> Wire {
         let serializer = Serializer::new(params.rate);
-        let begins = VecDeque::with_capacity(params.device_packets as usize);
-        Wire { params, serializer, busy_until: Time::ZERO, latest: Time::ZERO, begins }
+        let device = Device::new(params.device_packets, params.device_limits, params.device_hold);
+        let device = (params.device_packets > 0).then_some(device);
+        Wire { params, serializer, busy_until: Time::ZERO, latest: Time::ZERO, device }
     }
 }
 
@@ -85,7 +123,7 @@ impl Link for Wire {
     }
     #[inline]
     fn steady_rate(&self) -> Option<BitRate> {
-        (self.params.device_packets == 0).then(|| self.serializer.rate())
+        self.device.is_none().then(|| self.serializer.rate())
     }
     fn is_even(&self) -> bool {
         true
@@ -109,12 +147,14 @@ impl Link for Wire {
         Ok(())
     }
     fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {
+        let of_device = set.keys().find(|k| k.starts_with("device_"));
         let new = params::setting(&self.params, set)?;
-        let held = new.get::<WireParams>().device_packets;
-        if held != self.params.device_packets {
-            return Err(ConfigError::new("device_packets", held.to_string(), "the number as it is"));
+        match of_device {
+            Some(key) if new.get::<WireParams>().device() != self.params.device() => {
+                Err(ConfigError::new(key, set[key].to_string(), "the device as it is"))
+            }
+            _ => Ok(new),
         }
-        Ok(new)
     }
 }
 
@@ -122,8 +162,7 @@ impl Wire {
     /// So many bytes on the line, which may be more than the packet has.
     #[inline]
     pub(super) fn transmit_bytes(&mut self, bytes: u64, now: Time) -> TxPlan {
-        let has_device = self.params.device_packets > 0;
-        debug_assert!(has_device || now >= self.busy_until, "the previous packet is still on the line");
+        debug_assert!(self.device.is_some() || now >= self.busy_until, "the previous packet is still on the line");
         if now > self.busy_until {
             self.serializer.restart();
         }
@@ -136,18 +175,11 @@ impl Wire {
             arrival = self.latest + took;
         }
         self.latest = arrival;
-        let free_at = if has_device { self.room_at(tx_start).max(now) } else { tx_end };
+        let free_at = match &mut self.device {
+            Some(device) => device.take(bytes, tx_start, tx_end, now),
+            None => tx_end,
+        };
         TxPlan { free_at, fate: Fate::Deliver(arrival), attempts: 1, tx_start, tx_end }
-    }
-
-    /// From when on the device takes one more, after it took one that begins on the line at `begins`.
-    fn room_at(&mut self, begins: Time) -> Time {
-        let held = self.params.device_packets as usize;
-        if self.begins.len() == held {
-            self.begins.pop_front();
-        }
-        self.begins.push_back(begins);
-        if self.begins.len() < held { Time::ZERO } else { self.begins[0] }
     }
 }
 
@@ -161,8 +193,12 @@ mod tests {
 
     #[test]
     fn a_device_takes_packets_ahead_of_time_and_changes_no_arrival() {
-        let params =
-            |device_packets| WireParams { rate: BitRate(1_000_000), delay: Dur::from_millis(5), device_packets };
+        let params = |device_packets| WireParams {
+            rate: BitRate(1_000_000),
+            delay: Dur::from_millis(5),
+            device_packets,
+            ..WireParams::default()
+        };
         for held in [1, 3] {
             let (mut plain, mut device) = (Wire::new(params(0)), Wire::new(params(held)));
             let (mut free, mut begins) = ([Time::ZERO; 2], Vec::new());
@@ -177,8 +213,10 @@ mod tests {
                 assert_eq!(b.free_at, first, "packet {i}, {held} held");
             }
         }
-        let set = serde_json::json!({"device_packets": 2});
-        assert!(Wire::new(params(1)).read_change(set.as_object().unwrap()).is_err());
+        for set in [serde_json::json!({"device_packets": 2}), serde_json::json!({"device_limits": "linux"})] {
+            assert!(Wire::new(params(1)).read_change(set.as_object().unwrap()).is_err());
+        }
+        assert!(WireParams { device_limits: DeviceLimits::Linux, ..params(0) }.check().is_err());
         assert!(Wire::new(params(1)).steady_rate().is_none());
     }
 

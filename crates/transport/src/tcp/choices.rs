@@ -384,10 +384,9 @@ choice!(
         /// Those that hold the next expected byte (RFC 1323 section 3.4).
         #[serde(rename = "rfc1323")]
         Rfc1323,
-        /// Those at or below it, duplicates included, if they are not older (RFC 7323 section 4.3, Linux; the revision that RFC 1323
-        /// nearly got).
-        #[serde(rename = "1323bis")]
-        Bis,
+        /// Those at or below it, duplicates included, if they are not older (RFC 7323 section 4.3, Linux; once known as 1323bis).
+        #[serde(rename = "rfc7323")]
+        Rfc7323,
     }
 );
 

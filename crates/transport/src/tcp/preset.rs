@@ -173,7 +173,7 @@ fn rfc() -> TcpParams {
             receive_truesize: Size(1728), receive_overhead_shift: 2, receive_application_shift: 31,
             delayed_ack: Dur::from_millis(200), delayed_ack_timer: DelayedAckTimer::PerSegment, ack_every_segments: 2,
             ack_habit: AckHabitParams::default(), quick_acks: 0, sack_compression: Dur::ZERO,
-            sack_blocks: 4, timestamp_echo: TimestampEcho::Bis,
+            sack_blocks: 4, timestamp_echo: TimestampEcho::Rfc7323,
         },
         sharing: SharingParams {
             share_ssthresh: Switch::Off, share_rtt: Switch::Off, initial_window_known_segments: 0,

@@ -12,7 +12,7 @@ from crosswind.experiments.gurtov_2004.traces import experiment, figures_of, flo
 from crosswind.experiments.gurtov_2004.worlds import EIFEL, WIDE, trace
 from crosswind.reproduce import Scenario
 
-RULES = {"RFC 1323": "rfc1323", "1323bis": "1323bis"}
+RULES = {"RFC 1323": "rfc1323", "1323bis": "rfc7323"}
 # From the 25th ACK on, the ACK of the SYN counted, as many as the window holds.
 ACKS = list(range(25, 33))
 

@@ -17,7 +17,7 @@
 //! | `ack_habit` | - | off | igarashi section 2.19: chunks and empty ACKs, see the page of ACK habits |
 //! | `sack_compression` | time | off | see the page of SACK compression |
 //! | `sack_blocks` | blocks | 4 | rfc2018 section 3; three beside timestamps. ns-2: 3 |
-//! | `timestamp_echo` | - | `1323bis` | rfc7323 section 4.3, Linux, ns-2; `rfc1323`: its section 3.4 |
+//! | `timestamp_echo` | - | `rfc7323` | rfc7323 section 4.3, Linux, ns-2; `rfc1323`: its section 3.4 |
 //! | `dsack` | - | `off` | rfc2883 |
 //! | `receive_buffer` | bytes | 64 MiB | ours: no limit in usual scenarios |
 //!
@@ -254,7 +254,7 @@ impl Receiver {
         let next = left <= self.last_ack_sent && self.last_ack_sent < right;
         match params.receiver.timestamp_echo {
             TimestampEcho::Rfc1323 => next,
-            TimestampEcho::Bis => left <= self.last_ack_sent && !is_older(value, self.ts_recent),
+            TimestampEcho::Rfc7323 => left <= self.last_ack_sent && !is_older(value, self.ts_recent),
         }
     }
 
