@@ -13,9 +13,25 @@
 //!
 //! Linux learns that a packet is done when it has left; ns-3's devices say so when it begins on the line.
 
-use super::wire::DeviceLimits;
 use crosswind_base::{Dur, Time};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+
+/// Which bytes a device may hold, besides what its ring allows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub enum DeviceLimits {
+    /// The ring alone counts.
+    #[default]
+    #[serde(rename = "none")]
+    None,
+    /// Byte queue limits: a packet counts until it has left.
+    #[serde(rename = "linux")]
+    Linux,
+    /// Those of ns-3: a packet counts until it begins on the line.
+    #[serde(rename = "ns-3")]
+    Ns3,
+}
 
 /// A device that works through its packets in order, each at a time that is known when it is taken.
 pub(super) struct Device {

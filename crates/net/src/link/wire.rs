@@ -25,6 +25,7 @@
 //! before the line changes no arrival; oracle `device`: a device with its queue, its events and the kernel's counters, step by step.
 
 use super::device::Device;
+pub use super::device::DeviceLimits;
 use super::{Fate, Link, TxPlan};
 use crate::params::{self, Params};
 use crosswind_base::{BitRate, ConfigError, Dur, Packet, Serializer, Setting, Time};
@@ -34,21 +35,6 @@ use serde_json::{Map, Value};
 
 /// No packet is shorter: the headers of IP and UDP.
 pub const SHORTEST_BYTES: u64 = 28;
-
-/// Which bytes a device may hold, besides what its ring allows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub enum DeviceLimits {
-    /// The ring alone counts.
-    #[default]
-    #[serde(rename = "none")]
-    None,
-    /// Byte queue limits: a packet counts until it has left.
-    #[serde(rename = "linux")]
-    Linux,
-    /// Those of ns-3: a packet counts until it begins on the line.
-    #[serde(rename = "ns-3")]
-    Ns3,
-}
 
 /// Parameters of a wire.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
