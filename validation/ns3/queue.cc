@@ -5,9 +5,12 @@
 // TYPE is that of ns-3 without "QueueDisc" (CoDel, FqCoDel, Pie, Cobalt), NAME=VALUE its attributes. Each line of the input is
 // one packet: time in ns, flow, bytes, and 1 if it is ECN-capable. The line takes one packet after the other; a packet that comes
 // when it is free goes through the queue all the same. Prints a line for each fate: what happened, time in ns, ordinal of the packet.
+//
+// With device=PACKETS ns-3's own device is the line: a ring of so many, with dynamic limits of bytes whose hold time is hold=TIME.
 
 #include "ns3/core-module.h"
 #include "ns3/network-module.h"
+#include "ns3/point-to-point-module.h"
 #include "ns3/traffic-control-module.h"
 
 #include <iostream>
@@ -16,11 +19,15 @@
 
 using namespace ns3;
 
+static const uint16_t IP_TYPE = 0x0800;
+// What the device puts in front of a packet.
+static const uint32_t PPP_BYTES = 2;
+
 class Item : public QueueDiscItem
 {
   public:
     Item(Ptr<Packet> p, uint32_t ordinal, uint32_t flow, bool capable)
-        : QueueDiscItem(p, Address(), 0),
+        : QueueDiscItem(p, Address(), IP_TYPE),
           m_ordinal(ordinal),
           m_flow(flow),
           m_capable(capable)
@@ -52,6 +59,8 @@ static Ptr<QueueDisc> g_queue;
 static uint64_t g_rate;
 static int64_t g_free_ns = 0;
 static bool g_is_asked = false;
+static Ptr<TrafficControlLayer> g_layer;
+static Ptr<NetDevice> g_device;
 
 static void
 Say(const char* what, Ptr<const QueueDiscItem> item)
@@ -94,6 +103,11 @@ Serve()
 static void
 Join(Ptr<Item> item)
 {
+    if (g_device)
+    {
+        g_layer->Send(g_device, item);
+        return;
+    }
     g_queue->Enqueue(item);
     if (!g_is_asked && g_queue->GetNPackets() > 0)
     {
@@ -115,6 +129,25 @@ Arrive(Ptr<Item> item)
     Simulator::ScheduleNow(&Join, item);
 }
 
+static void
+PutBelow(const std::string& packets, const std::string& hold)
+{
+    NodeContainer nodes(2);
+    for (uint32_t i = 0; i < 2; ++i)
+    {
+        nodes.Get(i)->AggregateObject(CreateObject<TrafficControlLayer>());
+    }
+    PointToPointHelper helper;
+    helper.SetQueue("ns3::DropTailQueue", "MaxSize", StringValue(packets + "p"));
+    helper.SetDeviceAttribute("DataRate", DataRateValue(DataRate(g_rate)));
+    g_device = helper.Install(nodes).Get(0);
+    g_layer = nodes.Get(0)->GetObject<TrafficControlLayer>();
+    g_layer->SetRootQueueDiscOnDevice(g_device, g_queue);
+    Ptr<DynamicQueueLimits> limits = CreateObject<DynamicQueueLimits>();
+    limits->SetAttribute("HoldTime", StringValue(hold));
+    g_device->GetObject<NetDeviceQueueInterface>()->GetTxQueue(0)->SetQueueLimits(limits);
+}
+
 int
 main(int argc, char** argv)
 {
@@ -128,6 +161,8 @@ main(int argc, char** argv)
     const std::string type = argv[1];
     ObjectFactory factory("ns3::" + type + "QueueDisc");
     uint32_t quantum = 1514;
+    std::string device;
+    std::string hold = "1s";
     for (int i = 4; i < argc; ++i)
     {
         const std::string word = argv[i];
@@ -135,6 +170,11 @@ main(int argc, char** argv)
         if (word.substr(0, eq) == "quantum")
         {
             quantum = std::stoul(word.substr(eq + 1));
+            continue;
+        }
+        if (word.substr(0, eq) == "device" || word.substr(0, eq) == "hold")
+        {
+            (word[0] == 'd' ? device : hold) = word.substr(eq + 1);
             continue;
         }
         factory.Set(word.substr(0, eq), StringValue(word.substr(eq + 1)));
@@ -147,6 +187,10 @@ main(int argc, char** argv)
     g_queue->TraceConnectWithoutContext("DropBeforeEnqueue", MakeCallback(&Dropped));
     g_queue->TraceConnectWithoutContext("DropAfterDequeue", MakeCallback(&Dropped));
     g_queue->TraceConnectWithoutContext("Mark", MakeCallback(&Marked));
+    if (!device.empty())
+    {
+        PutBelow(device, hold);
+    }
     g_queue->Initialize();
     int64_t at_ns;
     uint32_t flow;
@@ -155,7 +199,8 @@ main(int argc, char** argv)
     int64_t last_ns = 0;
     for (uint32_t n = 0; std::cin >> at_ns >> flow >> bytes >> capable; ++n)
     {
-        Simulator::Schedule(NanoSeconds(at_ns), &Arrive, Create<Item>(Create<Packet>(bytes), n, flow, capable != 0));
+        const uint32_t length = bytes - (device.empty() ? 0 : PPP_BYTES);
+        Simulator::Schedule(NanoSeconds(at_ns), &Arrive, Create<Item>(Create<Packet>(length), n, flow, capable != 0));
         last_ns = at_ns;
     }
     // The controllers with a clock of their own never come to an end.

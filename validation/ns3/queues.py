@@ -16,8 +16,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from validation.ns3 import model, pie_model
 
 SOURCE = Path(__file__).with_name("queue.cc")
 HEADERS = Path("/usr/include/ns3")
-MODULES = ("core", "network", "traffic-control")
+MODULES = ("core", "network", "point-to-point", "traffic-control")
 PAGE = Path(__file__).parents[2] / "docs" / "validation-ns3.md"
 HEADER_BYTES = 28
 # The first packet comes at an even nanosecond and every other one at an odd one; lines are busy from then on and take
@@ -81,6 +81,8 @@ class Case:
     fate: str = "drop"
     #: Which of ns-3's ways (`model.WAYS`, `pie_model.WAYS`) explain that it differs.
     ways: tuple[str, ...] = ()
+    #: What stands below the queue here; in ns-3 it is among `attributes`.
+    device: Mapping[str, Any] = field(default_factory=dict)
 
 
 # ns-3 spares a queue of less than 1500 B, the kernel one of up to its MTU.
@@ -98,6 +100,8 @@ MARK = {"ecn": "mark"}
 ALL_MARKED = {"ecn": "mark", "ecn_below": 1.0}
 ONLY_THRESHOLD = {"ecn": "mark", "target": "99 s", "interval": "100 s", "ce_threshold": "2 ms"}
 NS3_THRESHOLD = ("Target=99s", "Interval=100s", "CeThreshold=2ms")
+DEVICE = {"device_packets": 3, "device_limits": "ns-3", "device_hold": "20 ms"}
+NS3_DEVICE = ("device=3", "hold=20ms")
 PLANS, SPARES, LISTED = model.WAYS
 IN_WORDS = {
     PLANS: "after a mark ns-3 plans the next one from now, the kernel from when it was due",
@@ -164,6 +168,23 @@ CASES = (
     ),
     _marks("codel-marks", CODEL | MARK, "CoDel", _by((PLANS,)), ways=(PLANS,)),
     _marks("codel-threshold", CODEL | ONLY_THRESHOLD, "CoDel", "the threshold alone", more=NS3_THRESHOLD),
+    replace(
+        _marks(
+            "codel-device", CODEL | ONLY_THRESHOLD, "CoDel", "limits of bytes below it", more=NS3_THRESHOLD + NS3_DEVICE
+        ),
+        device=DEVICE,
+    ),
+    Case(
+        "codel-device-heavy",
+        CODEL,
+        "CoDel",
+        HEAVY,
+        8,
+        6,
+        "limits of bytes below it",
+        attributes=(NS3_LIMIT, *NS3_DEVICE),
+        device=DEVICE,
+    ),
     _marks("cobalt-marks", COBALT | MARK, "Cobalt", NO_CHANCE, more=NO_BLUE[1:]),
     _marks("fq-codel-marks", FQ_CODEL | MARK, "FqCoDel", _by((PLANS, SPARES)), ways=(PLANS, SPARES)),
     _marks("fq-codel-threshold", FQ_CODEL | ONLY_THRESHOLD, "FqCoDel", "the threshold alone", more=NS3_THRESHOLD),
@@ -231,6 +252,7 @@ def scenario(case: Case) -> dict[str, Any]:
     back = {"rate": "1 Gbit/s", "queue": {"type": "droptail"}}
     delay = "1 ms" if case.fate == "drop" else "10.000501 ms"
     line = {"from": "a", "to": "b", "rate": f"{case.rate_mbps} Mbit/s", "delay": delay, "queue": case.queue}
+    line |= case.device
     return {
         "name": case.name,
         "duration": f"{case.seconds} s",

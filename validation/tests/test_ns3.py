@@ -31,6 +31,15 @@ def test_the_same_packets_are_dropped_or_marked_and_a_wrong_target_is_noticed(tm
         assert queues.compare(wrong, built).verdict == "differs", name
 
 
+def test_a_device_below_a_queue_takes_packets_when_that_of_ns3_does(tmp_path: Path) -> None:
+    built = program(tmp_path)
+    for name in ("codel-device", "codel-device-heavy"):
+        case = of(name)
+        assert queues.compare(case, built).verdict == "same", name
+        for wrong in ({"device_limits": "linux"}, {"device_limits": "none"}, {"device_hold": "21 ms"}):
+            assert queues.compare(replace(case, device={**case.device, **wrong}), built).verdict == "differs", wrong
+
+
 def test_without_ns3_it_says_so_and_skips(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
