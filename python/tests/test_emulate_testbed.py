@@ -145,6 +145,51 @@ def test_the_tables_and_the_manifest_are_those_of_any_run(emulated: Repeated) ->
     assert runs.manifest["trusted"] is not is_late
 
 
+MARKED = """\
+name = "marked"
+duration = "3 s"
+
+[link.path]
+from = "server"
+to = "client"
+rate = "20 Mbit/s"
+delay = "50 ms"
+queue = { limit = "1000 packets" }
+loss = { type = "list", marks = [600] }
+
+[flow.bulk]
+from = "server"
+to = "client"
+workload = { type = "bulk" }
+tcp = { preset = "linux-6-cubic", ecn = "on" }
+
+[record]
+sample = "5 ms"
+"""
+
+
+def steps_of_the_fall(runs: Runs) -> int:
+    """How often the window was seen between what it was at the first echo and what it becomes."""
+    window = runs.sample("cwnd_bytes", "bulk").sort("time_ns")["value"].to_numpy()
+    peak = int(next(i for i, (a, b) in enumerate(itertools.pairwise(window)) if b < a))
+    low, high = 0.7 * window[peak], window[peak]
+    fall = itertools.takewhile(lambda w: w > 1.02 * low, window[peak + 1 :])
+    return sum(w < 0.98 * high for w in fall)
+
+
+@emulates
+def test_after_an_echo_a_real_window_falls_over_a_round_trip_and_ours_too(tmp_path: Path) -> None:
+    ours, at_once = (
+        simulate(Scenario.from_toml(MARKED).with_({"flow.bulk.tcp.echo_reduction": how}))
+        for how in ("as-losses", "at-once")
+    )
+    real = run_on_real_hosts(MARKED, tmp_path).result[0]
+    assert steps_of_the_fall(at_once) == 0
+    # A round trip of 100 ms or more, looked at every 5 ms.
+    assert steps_of_the_fall(ours) >= 15
+    assert steps_of_the_fall(real) >= 8
+
+
 def test_what_a_kernel_tells_of_a_connection_has_a_name_for_every_number() -> None:
     assert len(LAYOUT.unpack(bytes(LAYOUT.size))) == len(FIELDS)
     # Offsets that never change, from linux/tcp.h: the window and the round-trip time.

@@ -42,7 +42,7 @@ pub use super::law::vegas::VegasParams;
 pub use super::law::westwood::WestwoodParams;
 pub use super::law::{ControllerParams, LawName};
 pub use super::receivers::ReceiverOs;
-pub use super::reduction::prr::Reduction;
+pub use super::reduction::prr::{EchoReduction, Reduction};
 pub use super::sender::writer::{FinalSegment, Writing};
 pub use super::share::queue::HostQueueParams;
 pub use super::signal::early::EarlyParams;

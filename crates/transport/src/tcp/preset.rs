@@ -138,7 +138,7 @@ fn rfc() -> TcpParams {
             initial_window_segments: 10, initial_ssthresh: Size(1 << 30), grow_on_recovery_exit: Switch::Off,
             avoidance_counting: AvoidanceCounting::Bytes, grow_when: GrowWhen::WindowLimited,
             reduce_from: ReduceFrom::Flight, timeout_window: TimeoutWindow::OneSegment,
-            window_moderation: WindowModeration::Off, reduction: Reduction::AtOnce,
+            window_moderation: WindowModeration::Off, reduction: Reduction::AtOnce, echo_reduction: EchoReduction::AtOnce,
             flight_bound: Switch::Off, idle_restart: IdleRestart::On, max_burst_segments: 0, window_limit_segments: 0,
             window_limit_holds: WindowLimit::Flight,
         },
@@ -272,6 +272,7 @@ fn linux_6() -> TcpParams {
         p.window.timeout_window = TimeoutWindow::Flight;
         p.recovery.detection = Detection::Rack;
         p.window.reduction = Reduction::PrrSafeAck;
+        p.window.echo_reduction = EchoReduction::AsLosses;
         p.recovery.tail_probe = TailProbe::On;
         p.recovery.sack_after_timeout = SackAfterTimeout::Keep;
         p.connection.timestamps = Switch::On;
@@ -316,6 +317,8 @@ fn prague() -> TcpParams {
     let ecn_rules = EcnRules { capable: Capable::All, ..EcnRules::default() };
     linux_6().with(|p| {
         p.controller.law = LawName::Prague;
+        // The law itself says how the window that is used follows the one it wants.
+        p.window.echo_reduction = EchoReduction::AtOnce;
         p.ecn.mode = EcnMode::Accurate;
         p.ecn.codepoint = Codepoint::Ect1;
         p.ecn.ecn_rules = ecn_rules;

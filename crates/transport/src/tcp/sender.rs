@@ -365,6 +365,7 @@ impl Sender {
                 }
             }
             Verdict::Recovered => {
+                self.end_reduction();
                 self.phase = Phase::Open;
                 if self.recovery.forgets_recovery_point {
                     self.recovery_point = 0;
@@ -395,6 +396,9 @@ impl Sender {
             _ => false,
         };
         if over && !(self.spurious.is_active() && a.bytes == 0) {
+            if matches!(self.phase, Phase::Echo { .. }) {
+                self.end_reduction();
+            }
             self.phase = Phase::Open;
         }
     }
@@ -455,6 +459,9 @@ impl Sender {
                 self.phase = Phase::Echo { high };
                 self.stats.ecn_reductions += 1;
                 line.note(EventKind::EcnReduce, self.una, 0, 0);
+                if self.optional.is_some() && p.window.echo_reduction == EchoReduction::AsLosses {
+                    self.begin_reduction(base, p);
+                }
             }
             Trigger::Local => {
                 self.phase = Phase::Echo { high };

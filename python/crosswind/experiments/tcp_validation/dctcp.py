@@ -32,7 +32,13 @@ def configurations() -> dict[str, Scenario]:
 
 def _scenario(rtt_ms: float, profile: str) -> Scenario:
     queue = {"type": "codel", "profile": "linux", "limit": "1000 packets", "ce_threshold": "1 ms", "ecn": "mark"}
-    line = {"from": "left", "to": "right", "rate": "50 Mbit/s", "delay": f"{rtt_ms / 2 - 0.002:g} ms", "queue": queue}
+    line: dict[str, Any] = {
+        "from": "left",
+        "to": "right",
+        "rate": "50 Mbit/s",
+        "delay": f"{rtt_ms / 2 - 0.002:g} ms",
+        "queue": queue,
+    }
     line |= {"device_packets": 3, "device_limits": "ns-3", "device_hold": "1 ms"}
     line["reverse"] = {"queue": {"type": "droptail", "limit": "1000 packets"}}
     access = {"rate": "1 Gbit/s", "delay": "1 us", "queue": {"type": "droptail", "limit": "10000 packets"}}

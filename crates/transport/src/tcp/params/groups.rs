@@ -11,7 +11,7 @@ use crate::tcp::conn::habit::AckHabitParams;
 use crate::tcp::conn::keepalive::KeepaliveParams;
 use crate::tcp::ecn::rules::{Codepoint, EcnMode, EcnRules};
 use crate::tcp::receivers::ReceiverOs;
-use crate::tcp::reduction::prr::Reduction;
+use crate::tcp::reduction::prr::{EchoReduction, Reduction};
 use crate::tcp::sender::writer::{FinalSegment, Writing};
 use crate::tcp::share::queue::HostQueueParams;
 use crate::tcp::undo::last_reduction::Undo;
@@ -93,6 +93,9 @@ pub struct WindowParams {
     /// How the window falls to the threshold after a loss that ACKs have told of.
     #[serde(default, skip_serializing_if = "is_default")]
     pub reduction: Reduction,
+    /// How the window falls to the threshold after an echo of ECN.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub echo_reduction: EchoReduction,
     /// In a recovery and after an echo the window is at most what is in flight and one segment (Linux 2.4).
     #[serde(default = "off", skip_serializing_if = "is_off")]
     pub flight_bound: Switch,

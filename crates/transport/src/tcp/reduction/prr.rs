@@ -9,14 +9,16 @@
 //! | parameter | unit | default | origin of the default |
 //! |---|---|---|---|
 //! | `reduction` | - | `at-once` | `prr-safe-ack` in the preset `linux-6` |
+//! | `echo_reduction` | - | `at-once` | rfc3168 section 6.1.2 says by how much, not how; `as-losses` in the preset `linux-6` |
 //!
 //! **Deviations**: 1. `base` is what the profile reduces from (`reduce_from`), the window in Linux, the data outstanding in
-//! rfc6937; with `prr-rfc9937` it is `RecoverFS` of that document. 2. Segments are counted as bytes over `mss`, rounded up where the source rounds bytes. 3. Reductions after an ECN
-//! echo are made at once, in Linux they are spread too. 4. Where losses are not told one by one (all detectors but
-//! `rack`), an ACK that advances is always a safe one. 5. Without SACK only what is acknowledged counts as delivered, not a segment for each duplicate
+//! rfc6937; with `prr-rfc9937` it is `RecoverFS` of that document. 2. Segments are counted as bytes over `mss`, rounded up where the source rounds bytes. 3. Where
+//! losses are not told one by one (all detectors but
+//! `rack`), an ACK that advances is always a safe one. 4. Without SACK only what is acknowledged counts as delivered, not a segment for each duplicate
 //! ACK: the first partial ACK brings it all.
 //!
-//! **Checked by**: `reduction/prr_oracle.rs` (the pseudo-code in whole segments, on random recoveries); `tests/linux6.rs`.
+//! **Checked by**: `reduction/prr_oracle.rs` (the pseudo-code in whole segments, on random recoveries); `tests/linux6.rs`;
+//! `tests/tapes/ecn_reduction_over_a_round_trip.tape`.
 
 use crate::tcp::choices::choice;
 use schemars::JsonSchema;
@@ -41,6 +43,18 @@ choice!(
         /// Half as fast as ACKs arrive, and never beyond what is in flight (Linux 2.4 to 3.1).
         #[serde(rename = "linux-2.4")]
         RateHalving,
+    }
+);
+
+choice!(
+    /// How the window falls to the threshold after an echo of ECN.
+    #[derive(Default)]
+    EchoReduction {
+        /// At once: nothing leaves until less is in the network (RFC 3168, ns-2).
+        #[default]
+        AtOnce,
+        /// As after a loss, over a round trip (Linux).
+        AsLosses,
     }
 );
 

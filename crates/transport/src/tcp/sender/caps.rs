@@ -73,13 +73,13 @@ impl Sender {
         }
     }
 
-    /// An ACK of a recovery, or the one that ended it; `before` is the phase in which it came.
+    /// An ACK of a recovery or of the round trip after an echo, or the one that ended it; `before` is the phase in which it came.
     pub(super) fn continue_reduction(&mut self, before: Phase, p: &TcpParams) {
-        if !matches!(before, Phase::Recovery { .. }) {
+        if !matches!(before, Phase::Recovery { .. } | Phase::Echo { .. }) {
             self.newly_delivered();
             return;
         }
-        if !self.phase_is_recovery() {
+        if !matches!(self.phase, Phase::Recovery { .. } | Phase::Echo { .. }) {
             self.end_reduction();
         }
         self.halve(p);
