@@ -177,3 +177,16 @@ fn on_an_empty_gigabit_path_udt_adds_what_ten_gigabits_of_reserve_allow() {
     law.on_interval(1e9 / 12_000.0, 0.0);
     assert_close(1.0 / law.interval_s - before, 100.0);
 }
+
+#[test]
+fn a_clock_of_nanoseconds_is_refused_and_says_where() {
+    for key in ["control_interval", "expiry"] {
+        let read = |value: &str| {
+            let table = serde_json::json!({key: value, "ack_interval": "10 ms"});
+            crosswind_transport::udt::params::read(&table, "flow.a.udt").err().map(|e| e.to_string())
+        };
+        assert_eq!(read("1 us"), None, "{key}");
+        let said = read("999 ns").unwrap_or_default();
+        assert!(said.contains(&format!("flow.a.udt.{key}")) && said.contains("at least 1 us"), "{said}");
+    }
+}

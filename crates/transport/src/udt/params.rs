@@ -121,6 +121,12 @@ impl UdtParams {
                 return wrong(key, crosswind_base::units::show_dur(value), "more than zero, at most an hour");
             }
         }
+        // What a clock does is work, whether there is news or not.
+        for (key, value) in [("control_interval", self.control_interval), ("expiry", self.expiry)] {
+            if value < Dur::from_micros(1) {
+                return wrong(key, crosswind_base::units::show_dur(value), "at least 1 us");
+            }
+        }
         if self.ack_interval.0 % self.control_interval.0 != 0 {
             let found = crosswind_base::units::show_dur(self.ack_interval);
             return wrong("ack_interval", found, "a multiple of `control_interval`");
