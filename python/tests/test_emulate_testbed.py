@@ -178,16 +178,18 @@ def steps_of_the_fall(runs: Runs) -> int:
 
 
 @emulates
-def test_after_an_echo_a_real_window_falls_over_a_round_trip_and_ours_too(tmp_path: Path) -> None:
+def test_after_an_echo_a_real_window_falls_over_a_round_trip_and_ours_too(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
     ours, at_once = (
         simulate(Scenario.from_toml(MARKED).with_({"flow.bulk.tcp.echo_reduction": how}))
         for how in ("as-losses", "at-once")
     )
-    real = run_on_real_hosts(MARKED, tmp_path).result[0]
     assert steps_of_the_fall(at_once) == 0
     # A round trip of 100 ms or more, looked at every 5 ms.
     assert steps_of_the_fall(ours) >= 15
-    assert steps_of_the_fall(real) >= 8
+    real = Repeated(lambda: run_on_real_hosts(MARKED, tmp_path_factory.mktemp("marked")))
+    real.check_undisturbed(lambda seen: steps_of_the_fall(seen[0]), at_least=8, at_most=60)
 
 
 def test_what_a_kernel_tells_of_a_connection_has_a_name_for_every_number() -> None:

@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -100,8 +100,15 @@ MARK = {"ecn": "mark"}
 ALL_MARKED = {"ecn": "mark", "ecn_below": 1.0}
 ONLY_THRESHOLD = {"ecn": "mark", "target": "99 s", "interval": "100 s", "ce_threshold": "2 ms"}
 NS3_THRESHOLD = ("Target=99s", "Interval=100s", "CeThreshold=2ms")
-DEVICE = {"device_packets": 3, "device_limits": "ns-3", "device_hold": "20 ms"}
-NS3_DEVICE = ("device=3", "hold=20ms")
+
+
+def below(packets: int, hold_ms: int) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """A device below the queue, here and in ns-3: so many packets, with limits of bytes."""
+    here = {"device_packets": packets, "device_limits": "ns-3", "device_hold": f"{hold_ms} ms"}
+    return here, (f"device={packets}", f"hold={hold_ms}ms")
+
+
+DEVICE, NS3_DEVICE = below(3, 20)
 PLANS, SPARES, LISTED = model.WAYS
 IN_WORDS = {
     PLANS: "after a mark ns-3 plans the next one from now, the kernel from when it was due",
@@ -128,10 +135,11 @@ def _marks(
     ways: tuple[str, ...] = (),
     is_same: bool = True,
     more: tuple[str, ...] = (),
+    device: Mapping[str, Any] | None = None,
 ) -> Case:
     limit = () if kind == "FqCoDel" else (NS3_LIMIT,)
     attributes = (*limit, "UseEcn=true", *more)
-    return Case(name, queue, kind, (), 5, 20, claim, is_same and not ways, attributes, "mark", ways)
+    return Case(name, queue, kind, (), 5, 20, claim, is_same and not ways, attributes, "mark", ways, device or {})
 
 
 CASES = (
@@ -168,10 +176,12 @@ CASES = (
     ),
     _marks("codel-marks", CODEL | MARK, "CoDel", _by((PLANS,)), ways=(PLANS,)),
     _marks("codel-threshold", CODEL | ONLY_THRESHOLD, "CoDel", "the threshold alone", more=NS3_THRESHOLD),
-    replace(
-        _marks(
-            "codel-device", CODEL | ONLY_THRESHOLD, "CoDel", "limits of bytes below it", more=NS3_THRESHOLD + NS3_DEVICE
-        ),
+    _marks(
+        "codel-device",
+        CODEL | ONLY_THRESHOLD,
+        "CoDel",
+        "limits of bytes below it",
+        more=NS3_THRESHOLD + NS3_DEVICE,
         device=DEVICE,
     ),
     Case(

@@ -36,6 +36,11 @@ def test_a_device_below_a_queue_takes_packets_when_that_of_ns3_does(tmp_path: Pa
     for name in ("codel-device", "codel-device-heavy"):
         case = of(name)
         assert queues.compare(case, built).verdict == "same", name
+        plain = tuple(a for a in case.attributes if a not in queues.NS3_DEVICE)
+        for packets, hold_ms in ((1, 1), (3, 1), (40, 10), (40, 1000), (100, 300)):
+            here, there = queues.below(packets, hold_ms)
+            other = replace(case, device=here, attributes=(*plain, *there))
+            assert queues.compare(other, built).verdict == "same", (name, packets, hold_ms)
         for wrong in ({"device_limits": "linux"}, {"device_limits": "none"}, {"device_hold": "21 ms"}):
             assert queues.compare(replace(case, device={**case.device, **wrong}), built).verdict == "differs", wrong
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 import traceback
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -256,7 +256,7 @@ def _companion(
     settings = experiment.settings(str(m.get("variant", MAIN)), size)
     configurations = changed(experiment.configurations(**settings), m.get("changes", ()))
     place = out / COMPANIONS / name.split("/")[1]
-    runs = run_kept(configurations, ask, folder=place, also=beside, shared=plan.shared)
+    runs = run_kept(configurations, ask, folder=place, also=beside, shared=plan.shared, again=plan.again)
     runs.manifest["size"] = size
     if runs.interrupted:
         raise InterruptedRunError(f"interrupted while running {name}: finished runs are kept in {out}; {GO_ON}")
@@ -270,8 +270,17 @@ def _save(runs: Runs, out: Path, rows: list[dict[str, Any]] | None = None) -> No
     """Writes tables and claims; the single runs that they hold or are compared with need not be kept any longer."""
     runs.save(out, {"claims.json": json.dumps(rows, indent=1, ensure_ascii=False) + "\n"} if rows is not None else {})
     forget(out)
-    if rows is not None:
-        shutil.rmtree(out / COMPANIONS, ignore_errors=True)
+    if rows is not None and (out / COMPANIONS).is_dir():
+        for companion in (out / COMPANIONS).iterdir():
+            forget(companion)
+            _remove_empty(companion)
+        _remove_empty(out / COMPANIONS)
+
+
+def _remove_empty(folder: Path) -> None:
+    """Removes a folder unless somebody has put something into it."""
+    with suppress(OSError):
+        folder.rmdir()
 
 
 def _conclude_briefly(experiment: Experiment, runs: Runs, out: Path, plan: Plan) -> Reading:

@@ -22,7 +22,8 @@
 //! The device stays as it is during a run. Its card reports each packet by itself, where real ones join reports, which needs larger limits.
 //!
 //! **Checked by**: conformance suite; a million packets at an awkward rate; oracle `wire` with rates and delays that change; a device
-//! before the line changes no arrival; oracle `device`: a device with its queue, its events and the kernel's counters, step by step.
+//! before the line changes no arrival; oracle `device`: a device with its queue, its events and the kernel's counters, step by step;
+//! ns-3.37's own device below its CoDel (`validation/tests/test_ns3.py`).
 
 use super::device::Device;
 pub use super::device::DeviceLimits;
@@ -73,6 +74,7 @@ impl Params for WireParams {
             let hint = "`device_packets`, e.g. 256: the ring of the card";
             return Err(ConfigError::new("device_limits", "limits of bytes for no device", "a device").hint(hint));
         }
+        params::check_delay("device_hold", self.device_hold)?;
         params::check_delay("delay", self.delay)
     }
 }

@@ -75,7 +75,8 @@ impl Sender {
 
     /// An ACK of a recovery or of the round trip after an echo, or the one that ended it; `before` is the phase in which it came.
     pub(super) fn continue_reduction(&mut self, before: Phase, p: &TcpParams) {
-        if !matches!(before, Phase::Recovery { .. } | Phase::Echo { .. }) {
+        let may_go_on = matches!(before, Phase::Recovery { .. } | Phase::Echo { .. });
+        if !(may_go_on && self.optional.as_ref().is_some_and(|x| x.reducing.is_under_way())) {
             self.newly_delivered();
             return;
         }

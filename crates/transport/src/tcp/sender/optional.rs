@@ -52,10 +52,7 @@ impl Optional {
     /// Nothing of it has an answer to an ACK in order, besides the controller that hears of delivery rates and what paces.
     #[inline]
     pub(super) fn is_calm(&self) -> bool {
-        self.early.is_none()
-            && self.reducing.prr.is_none()
-            && self.reducing.halving.is_none()
-            && self.probe.as_ref().is_none_or(Tlp::is_idle)
+        self.early.is_none() && !self.reducing.is_under_way() && self.probe.as_ref().is_none_or(Tlp::is_idle)
     }
     /// Such an ACK, to which all bytes up to `delivered` have been; what HyStart asks of the window. A reduction that may be taken back is
     /// not by an ACK that reports nothing twice.
@@ -117,7 +114,7 @@ pub(super) struct SentSegment {
     pub now: Time,
 }
 
-/// A recovery whose window is falling, by either rule.
+/// A window that is falling in a recovery or after an echo, by either rule.
 #[derive(Debug, Default)]
 pub(super) struct Reducing {
     pub prr: Option<Prr>,
@@ -127,6 +124,9 @@ pub(super) struct Reducing {
 }
 
 impl Reducing {
+    pub(super) fn is_under_way(&self) -> bool {
+        self.prr.is_some() || self.halving.is_some()
+    }
     /// It goes on no more, wherever the window stands.
     pub(super) fn stop(&mut self) {
         (self.prr, self.halving) = (None, None);
