@@ -127,6 +127,7 @@ def navigation() -> list[dict[str, object]]:
 
     checks = sorted(p.name for p in PAGES.glob("validation*.md"))
     evidence = (*checks, "readings-of-riva-2003.md", "mutants.md", "performance.md", "speed.md", "look-ahead.md")
+    trust = ("trust.md", "blind-test.md", "beside-other-tools.md")
     menu: list[dict[str, object]] = [
         {"Start": [{"Crosswind": "index.md"}, *some("tutorial.md", "gallery.md")]},
         {"How to": [*folder("how-to"), *some("emulation.md", "how-to-add.md")]},
@@ -135,7 +136,7 @@ def navigation() -> list[dict[str, object]]:
         {"Concepts": [*some("concepts.md", "architecture.md", "glossary.md"), *folder("concepts")]},
         {"Phenomena": folder("phenomena")},
         {"Reference": [*some("results.md", "command-line.md", "python-interface.md", "python.md"), *elements()]},
-        {"Evidence": [*some("trust.md", "beside-other-tools.md"), *folder("reproduction"), *some(*evidence)]},
+        {"Evidence": [*some(*trust), *folder("reproduction"), *some(*evidence)]},
         {"Project": [*some("changes.md", "citing.md"), {"Decisions": folder("decisions")}]},
     ]
     named = re.findall(r"'([\w/.+-]+\.md)'", repr(menu))

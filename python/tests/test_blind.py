@@ -97,7 +97,8 @@ def test_bands_and_rules_are_those_of_ordinary_claims(study: Path) -> None:
 def test_the_report_counts_by_study_and_names_what_was_not_given(study: Path) -> None:
     text = blind.report(judged(study), ROWS)
     assert "| smith-2024 | 3 | 0 / 1 / 0 | 2 / 0 / 0 | 0 / 1 / 0 | 2 | 0 |" in text
-    assert "| S3 | 30 s | one: 40.0 s | not decided by these values | one: 33.0 s | pass | fully |  |" in text
+    assert "| S3 | One run | not decided by these values | pass | fully |  |" in text
+    assert "| S3 | one | 30 s | 25.3 s to 34.7 s (S11, s = 2.0 s) | 40.0 s |  | 33.0 s (32.0 s .. 34.0 s) |  |" in text
     assert text.endswith("Withheld, and nothing given: S4.")
 
 
@@ -119,3 +120,22 @@ def test_a_first_look_and_what_was_not_run_are_not_judged(study: Path) -> None:
 def test_mistakes_in_the_file_are_named(study: Path, text: str, said: str) -> None:
     with pytest.raises(InputError, match=said):
         judged(study, text)
+
+
+def test_a_label_makes_a_value_of_two_and_a_factor_the_unit_that_was_printed(study: Path) -> None:
+    text = """
+[smith-2024.S1]
+also = ["S3"]
+[smith-2024.S1.parts]
+"plain over marked" = { print = 1, band = "+-10 %", unit = "" }
+"one minus plain" = { print = 22, band = "+-1" }
+"marked" = { print = 5.5, band = "+-10 %", times = 0.5 }
+"""
+    (found,) = judged(study, text)
+    values = {p[1]: (p[4], p[6].split(" (")[0]) for p in found.parts}
+    assert values == {
+        "plain over marked": ("1.2", "1.0"),
+        "one minus plain": ("28.0 s", "22.1 s"),
+        "marked": ("5.0 s", "5.5 s"),
+    }
+    assert (found.verdict_then, found.verdict_now) == ("fail", "pass")

@@ -14,8 +14,12 @@ note = "Table 7.9"                               # is shown, and optional
 "g*" = { print = 0.05, band = "<= 0.1" }         # all labels that match and are not named
 ```
 
+A label `A minus B`, `A plus B`, `A over B` or `A against B` (A / B - 1) that nothing measured is made of A and B, as
+independent values. `also = ["IC7.98"]` lends a claim the values of others; `times = 0.9615` in a part turns a value
+into the unit that was published.
+
 Bands and rules are those of ordinary claims. Values of then have no interval: by them an order counts by its sign, and
-a rule that asks for our own scatter decides nothing.
+a rule that asks for our own scatter decides nothing. S8 asks for fifty blocks of runs where one was kept: unclear.
 """
 
 from __future__ import annotations
@@ -23,8 +27,8 @@ from __future__ import annotations
 import math
 import sys
 import tomllib
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
@@ -38,8 +42,16 @@ from crosswind.reproduce.readings import passed_failed_unclear
 from crosswind.stats import NOTHING, Estimate
 
 Row = Mapping[str, Any]
-HEADS = ("claim", "published", "measured then", "verdict then", "measured now", "verdict now", "blind", "note")
+HEADS = ("claim", "statement", "then", "now", "blind", "note")
+OF_PARTS = ("claim", "part", "published", "accepted", "then", "then?", "now", "now?")
 OPEN, LATER, ABSENT = "not decided by these values", "not yet", "not run"
+#: What a label can make of two others.
+OF_TWO: dict[str, Callable[[float, float], float]] = {
+    "minus": lambda a, b: a - b,
+    "plus": lambda a, b: a + b,
+    "over": lambda a, b: a / b if b else math.nan,
+    "against": lambda a, b: a / b - 1 if b else math.nan,
+}
 
 
 @dataclass(frozen=True)
@@ -55,6 +67,8 @@ class Judged:
     verdict_now: str
     blind: str
     note: str
+    statement: str = ""
+    parts: tuple[tuple[str, ...], ...] = ()
 
 
 def read(file: Path) -> dict[str, dict[str, Any]]:
@@ -72,8 +86,10 @@ def judge(given: Mapping[str, Mapping[str, Any]], rows: Sequence[Row]) -> list[J
         own = book.book(str(before.package(study) / "study.py"))
         then = before.values_then(study)
         for id in in_order(claims):
-            mine = [r for r in rows if (study_of(r), r["claim"]) == (study, id)]
-            found.append(_one(study, id, _opened(own, id, claims[id]), claims[id], mine, then))
+            of = (id, *claims[id].get("also", ()))
+            mine = [r for r in rows if study_of(r) == study and r["claim"] in of]
+            past = [r | {"claim": id} for r in then if r["claim"] in of]
+            found.append(_one(study, id, _opened(own, id, claims[id]), claims[id], mine, past))
     return found
 
 
@@ -84,8 +100,9 @@ def _opened(own: book.Book, id: str, given: Row) -> book.Book:
         raise InputError("published values", found=f"the claim `{id}`", expected="a claim of the study")
     parts: dict[str, Any] = dict(kept.get("parts", {}))
     for label, row in given.get("parts", {}).items():
-        parts[label] = book.keys_of(parts.get(label, {})) | book.keys_of(row)
-    entry = kept | {k: v for k, v in given.items() if k != "note"} | {"set": "corrected", "parts": parts}
+        own_keys = {k: v for k, v in book.keys_of(row).items() if k != "times"}
+        parts[label] = book.keys_of(parts.get(label, {})) | own_keys
+    entry = kept | {k: v for k, v in given.items() if k not in ("note", "also")} | {"set": "corrected", "parts": parts}
     book.check_entry(f"published values: {id}", entry)
     return book.Book({id: entry}, {id: "published values"})
 
@@ -93,7 +110,15 @@ def _opened(own: book.Book, id: str, given: Row) -> book.Book:
 def _one(study: str, id: str, opened: book.Book, given: Row, rows: Sequence[Row], then: Sequence[Row]) -> Judged:
     named = list(given.get("parts", {}))
     measured = {p["label"]: _estimate(p) for r in rows for p in r["parts"]}
-    printed = {r["part"]: r for r in then if r["claim"] == id}
+    printed = {r["part"]: r for r in then}
+    values = {k: _value(r) for k, r in printed.items() if r["value"] not in ("", "nothing")}
+    for label, row in given.get("parts", {}).items():
+        keys = opened._part(id, label)
+        scale, percent = book.keys_of(row).get("times", 1.0), 100 if keys.get("unit") == "%" else 1
+        if (own := _made(label, measured, scale)) is not None:
+            measured[label] = replace(own, n=1) if keys.get("rule") == "S8" else own
+        if (own := _made(label, values, scale)) is not None:
+            printed[label] = {"claim": id, "part": label, "value": repr(own.value * percent), "n": own.n}
     for label in named:
         if rows and not _matching([label], [*measured, *printed]):
             raise InputError("published values", id, f"`{label}`", f"one of {', '.join(measured or printed)}")
@@ -102,22 +127,72 @@ def _one(study: str, id: str, opened: book.Book, given: Row, rows: Sequence[Row]
         labels = _matching(named, [*there, *(n for n in named if "*" not in n and n not in there)])
         return opened.claim(id, {x: _found(measured.get(x, NOTHING)) for x in labels}, "some")
 
+    then = [dict(r) | {"claim": id} for r in printed.values()]
     past, present = claim(printed), claim(measured)
     nothing: Any = None
     checked = present.check(nothing)
     broken = any(r["verdict"] == "error" for r in rows)
     verdict = "error" if broken else LATER if any(r.get("first_look") for r in rows) else checked.verdict
+    by_label = {p.label: p for p in past.parts if p.label in printed}
+    beside = {r["part"]: r for r in then}
+    parts = tuple(
+        (
+            id,
+            m.part.label,
+            m.part.published or m.part.ours,
+            m.part.show_band(m.estimate),
+            _shown(by_label[m.part.label], printed[m.part.label]) if m.part.label in by_label else "-",
+            _short(before._judged(by_label[m.part.label], beside[m.part.label])) if m.part.label in by_label else "",
+            f"{m.part.show(m.estimate.value)} ({m.part.show(m.estimate.low)} .. {m.part.show(m.estimate.high)})"
+            if m.estimate.low < m.estimate.high
+            else m.part.show(m.estimate.value),
+            _short(m.verdict),
+        )
+        for m in checked.parts
+    )
     return Judged(
         study,
         id,
         present.published,
         "; ".join(f"{p.label}: {_shown(p, printed[p.label])}" for p in past.parts if p.label in printed) or "-",
-        before.by_values([past], then) or OPEN,
+        verdict if verdict == "reported" else before.by_values([past], then) or OPEN,
         checked.measured() if rows else "-",
         verdict if rows else ABSENT,
         next((str(r["blind"]) for r in rows if r.get("blind")), "fully"),
         str(given.get("note", "")),
+        opened.entries[id]["statement"],
+        parts,
     )
+
+
+def _short(verdict: str | None) -> str:
+    return "" if verdict in ("pass", None) else str(verdict)
+
+
+def _value(row: Row) -> Estimate:
+    """A printed value; shares as fractions."""
+    value = float(row["value"]) / (100 if row.get("unit") == "%" else 1)
+    return Estimate(value, value, value, int(row["n"] or 1))
+
+
+def _made(label: str, found: Mapping[str, Estimate], scale: float) -> Estimate | None:
+    """What was measured, or the value that the label makes of two; None without it."""
+    if label in found:
+        e = found[label]
+        return replace(e, value=e.value * scale, low=e.low * scale, high=e.high * scale)
+    for word, make in OF_TWO.items():
+        first, _, second = label.partition(f" {word} ")
+        if first in found and second in found:
+            return _of_two(found[first], found[second], make, word)
+    return None
+
+
+def _of_two(a: Estimate, b: Estimate, make: Callable[[float, float], float], word: str) -> Estimate:
+    """Of two independent values: the distances to the ends of both intervals add in squares."""
+    value = make(a.value, b.value)
+    ends = ((a.low, b.low), (a.high, b.high)) if word == "plus" else ((a.low, b.high), (a.high, b.low))
+    low, high = (math.hypot(make(x, b.value) - value, make(a.value, y) - value) for x, y in ends)
+    return Estimate(value, value - low, value + high, min(a.n, b.n))
 
 
 def _found(estimate: Estimate) -> Measure:
@@ -152,7 +227,9 @@ def report(found: Sequence[Judged], rows: Sequence[Row]) -> str:
         *lines(heads, (_counts([j for j in found if j.study == s]) for s in studies)),
     ]
     for s in studies:
-        out += [f"## {s}", "", *lines(HEADS, (astuple(j)[1:] for j in found if j.study == s))]
+        own = [j for j in found if j.study == s]
+        shown = ((j.id, j.statement, j.verdict_then, j.verdict_now, j.blind, j.note) for j in own)
+        out += [f"## {s}", "", *lines(HEADS, shown), "", *lines(OF_PARTS, (p for j in own for p in j.parts))]
     known = {(j.study, j.id) for j in found}
     hidden = {(study_of(r), str(r["claim"])) for r in rows if r["verdict"] == "withheld"} - known
     missing = in_order(id for study, id in hidden if study in studies)
