@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from crosswind.experiments.igarashi import e5_3, e5_13, e5_17, e6_5, e7_8, rates
+from crosswind.experiments.igarashi import assured, e4_9, e5_3, e5_13, e5_17, e6_5, e6_7, e6_9, e7_8, rates
 from crosswind.reproduce import Results, catalogue
 from crosswind.reproduce.claims import BrokenClaimError, MissingDataError
 from crosswind.results import Runs
@@ -126,6 +126,23 @@ def test_printed_counts_of_a_flow_are_marked_where_they_end_in_its_bar() -> None
     assert rows["f9"] == {"in profile": 23763, "re-marked": 2329, "out of profile": 390}
     assert sum(sum(x.values()) for x in rows.values()) == 172_315 + 35_112
     assert sum(x["re-marked"] for x in e6_5._printed("6.7").values()) == 307
+
+
+def test_printed_throughputs_of_groups_add_up_to_the_sums_of_our_summary() -> None:
+    def sums(file: str, group: str) -> list[float]:
+        return [round(sum(flows.values()), 3) for flows in assured.printed(file, group).values()]
+
+    assert sums("t6-9.csv", "a") == [33.459, 32.910, 46.538, 44.351]
+    assert sums("t6-9.csv", "b") == [32.538, 32.987, 43.857, 45.554]
+    assert [sums("t6-11.csv", g) for g in e6_9.GROUPS] == [[29.130, 29.171], [34.082, 33.904], [34.508, 34.434]]
+    assert set(assured.printed("t6-9.csv", "a")) == set(e6_7.configurations())
+    assert set(assured.printed("t6-11.csv", "ab")) == set(e6_9.configurations())
+
+
+def test_every_average_to_a_receiver_stands_beside_its_printed_one() -> None:
+    printed = e4_9.printed()
+    assert {p: list(by) for p, by in printed.items()} == {p: list(e4_9.RECEIVERS) for p in e4_9.PROTOCOLS}
+    assert printed["Standard"]["FreeBSD 4.7"] == 151 and printed["FAST"]["Windows 2000"] == 136
 
 
 # What our summary of the source derives or infers.

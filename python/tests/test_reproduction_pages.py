@@ -179,7 +179,7 @@ def left(folder: Path, name: str, variant: str, rows: Sequence[dict[str, Any]], 
 
 
 def test_a_first_look_is_shown_and_gives_no_verdict(tmp_path: Path) -> None:
-    hidden = row("S4", 10, withheld="yes", blind="not fully blind")
+    hidden = row("S4", 10, withheld="yes")
     left(tmp_path / "a", "smith-2024/a", "main", [row("S1", 10), row("S2", 20)])
     left(tmp_path / "b", "smith-2024/b", "main", [row("S2", 10), row("S3", 20), row("S5", 10), hidden], "quick")
     left(tmp_path / "c", "smith-2024/b", FORMER, [row("S3", 20)])
@@ -191,7 +191,7 @@ def test_a_first_look_is_shown_and_gives_no_verdict(tmp_path: Path) -> None:
     text = page.read_text(encoding="utf-8")
     assert "**50 %** of 2 judged claims pass" in text and ". 5 claims: 1 pass, 1 fail, 1 withheld, 2 not yet" in text
     assert "| x: 20.0 s [9.0 s to 11.0 s] | not yet (first look) |" in text, "what was measured is shown"
-    assert "| withheld (first look, not fully blind) |" in text
+    assert "| withheld (first look) |" in text
     assert "(smith-2024.md) | 1 | 0 | 0 | 1 | 2 | 1 | 0 | 33 % of 3 |" in index.read_text(encoding="utf-8")
 
 

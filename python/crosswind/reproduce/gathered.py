@@ -136,14 +136,12 @@ def _not_yet(row: dict[str, Any]) -> dict[str, Any]:
 
 
 def _explain(row: dict[str, Any]) -> None:
-    """A cause that was found after the runs counts, and so does what is known of blindness: both are the claim's."""
+    """A cause that was found after the runs counts: it is the claim's."""
     name = str(row["experiment"])
     experiment = of_study(name).get(name)
     claim = next((c for c in experiment.claims if c.id == row["claim"]), None) if experiment else None
     if claim and claim.because:
         row["cause"], row["because"] = claim.cause, claim.because
-    if claim and claim.blind:
-        row["blind"] = claim.blind
 
 
 def _read(file: Path) -> Any:

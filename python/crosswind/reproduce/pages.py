@@ -233,8 +233,7 @@ def _claims(rows: Sequence[Row], others: Sequence[str]) -> list[str]:
 def _cells(r: Row) -> list[str]:
     kind = r.get("kind", "evidence")
     apart = f" ({kind})" if kind != "evidence" else ""
-    said = ", ".join(filter(None, ("first look" if r.get("first_look") else "", r.get("blind", ""))))
-    aside = f" ({said})" if said else ""
+    aside = " (first look)" if r.get("first_look") else ""
     earlier = r.get("earlier", r["verdict"])
     was = f" (was {earlier})" if earlier not in (r["verdict"], "not yet") else ""
     cause = " ".join(filter(None, (r.get("because", ""), f"Corrected: {r['change']}." if r.get("change") else "")))

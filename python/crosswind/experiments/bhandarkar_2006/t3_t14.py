@@ -5,7 +5,7 @@ flow against one high-speed flow at 100 Mbit/s, 500 Mbit/s and 1 Gbit/s, with a 
 buffer. Tables V and XIV: two flows, 40 ms against 80, 120 and 160 ms, with 5000 packets of buffer and with 500 (open
 point O16).
 
-What the source printed: tables III and XII; the others are withheld here.
+What the source printed: the tables; which buffer table V had is not clear (O16).
 
 What may differ here: one seed, as a run of all cells is five billion packets; only the starts, within 5 s, are random.
 Deviations of shares (B79) are those of flows that still converge from where slow start left them. `--quick` takes a
@@ -14,6 +14,7 @@ layers and its cycles take a tenth of the time; HTCP and BIC have no such scale,
 window as many packets, so eight flows and more share less equally.
 """
 
+from itertools import pairwise
 from typing import Any
 
 from crosswind import figures
@@ -28,6 +29,8 @@ RATES = (100, 500, 1000)
 RATIOS = (2, 3, 4)
 TABLES = {"III": "LTCP", "XII": "LTCP variable"}
 OPPONENTS = ("LTCP", "LTCP variable", "HTCP", "BIC")
+# Those of tables IV and V.
+BESIDE = ("LTCP", "HTCP", "BIC")
 
 
 def two_paths(name: str, protocol: str, ratio: int, rate: float, buffer: int, seconds: float, **tcp: Any) -> Scenario:
@@ -120,10 +123,19 @@ CLAIMS = {
         **{f"used, n = {n}": used(f"t3 {n} LTCP", "one") for n in COUNTS},
     },
     "B59": {f"at {x} Mbit/s": tcp_share(x, "LTCP") for x in RATES},
-    "B60": {f"{p} at {x}": tcp_share(x, p) for p in ("LTCP", "HTCP", "BIC") for x in RATES},
+    "B60": {
+        **{f"{p} at {x}": tcp_share(x, p) for p in BESIDE for x in RATES},
+        **{
+            f"{p} at {b} minus {p} at {a}": tcp_share(b, p) - tcp_share(a, p)
+            for p in BESIDE
+            for a, b in pairwise(RATES)
+        },
+        **{f"HTCP at {x} over LTCP at {x}": tcp_share(x, "HTCP") / tcp_share(x, "LTCP") for x in RATES},
+        **{f"HTCP at {x} minus BIC at {x}": tcp_share(x, "HTCP") - tcp_share(x, "BIC") for x in RATES},
+    },
     "B61": {f"at {x}": used(f"t4 {x} LTCP", "tcp", "other") for x in RATES},
     "B62": {f"ratio {k}, buffer {b}": unfairness(k, b, "LTCP") for b in (5000, 500) for k in RATIOS},
-    "B63": _all_unfair("LTCP", "HTCP", "BIC"),
+    "B63": _all_unfair(*BESIDE),
     "B79": {
         **{f"Jain, n = {n}": jain(n, "LTCP variable") for n in COUNTS},
         **{f"deviation over the fixed one's, n = {n}": _spread(n) for n in COUNTS},

@@ -149,13 +149,24 @@ def shares(configuration: str, flow: str, what: str) -> Quantity:
 
 
 def time_sequences(
-    numbers: Mapping[str, str], flow: str, caption: str, from_s: float = 0.0, until_s: float = np.inf
+    numbers: Mapping[str, str],
+    flow: str,
+    caption: str,
+    from_s: float = 0.0,
+    until_s: float = np.inf,
+    printed: Mapping[str, Mapping[str, float]] = {},
 ) -> Callable[[Results], list[Picture]]:
-    """Time-sequence graphs of the first repetition: number of the figure -> configuration, `{}` in the caption."""
+    """Time-sequence graphs of the first repetition: number of the figure -> configuration, `{}` in the caption.
+
+    `printed`: number of the figure -> what -> published time in seconds.
+    """
 
     def pictures(r: Results) -> list[Picture]:
         logs = {c: r.runs.only(c, [0]).events(flow) for c in numbers.values()}
         shown = (pl.col("time_ns") > from_s * 1e9) & (pl.col("time_ns") < until_s * 1e9)
-        return [figures.time_sequence(f"fig-{n}", caption.format(c), logs[c].filter(shown)) for n, c in numbers.items()]
+        return [
+            figures.time_sequence(f"fig-{n}", caption.format(c), logs[c].filter(shown), printed.get(n, {}))
+            for n, c in numbers.items()
+        ]
 
     return pictures

@@ -4,12 +4,13 @@ FACK with Eifel and option 1 on the congested path of table 4.2, with the standa
 the back-off kept, and a floor that rises by 1 s (also 2 s and 4 s: the source gives no step) until a timeout is
 genuine. RFC 4015's own adaptation is run beside them.
 
-What the source printed is withheld here; the values are measured and reported.
+What the source printed (time, segments, spurious, genuine): standard and reseeded timer 109 s, 5225, 3.24, 0.38;
+back-off 113 s, 5166, 1.92, 0.40; rising floor 114 s, 5168, 2.41, 0.43.
 """
 
 from typing import Any
 
-from crosswind.experiments.gurtov_2004.traces import change, experiment, mean, means
+from crosswind.experiments.gurtov_2004.traces import change, difference, experiment, mean, means
 from crosswind.experiments.gurtov_2004.worlds import transfer
 from crosswind.reproduce import Scenario, measures
 
@@ -37,7 +38,8 @@ CLAIMS = {
     | means(("std", "back-off"), ("time_s", "spurious", "genuine")),
     "G23": _against_std(MIN, ("spurious", "time_s")) | means(MIN, ("time_s", "spurious", "genuine")),
     "G24": _against_std(("reseed",), ("time_s", "segments", "spurious", "genuine")),
-    "G25": {t: mean(t, "segments") for t in TIMERS},
+    "G25": {t: mean(t, "segments") for t in TIMERS}
+    | {f"{t} minus std": difference(t, "std", "segments") for t in ("back-off", "min++ 1 s")},
 }
 
 EXPERIMENT = experiment(

@@ -199,6 +199,12 @@ def bars(r: Results, configurations: Sequence[str], prefix: str = "f") -> dict[s
     return {c: {str(k): float(np.median(r.of(c, f"th_{prefix}{k}"))) for k in FLOWS} for c in configurations}
 
 
+def printed(file: str, prefix: str) -> dict[str, dict[str, float]]:
+    """What a table of the source prints of a group: configuration -> flow -> throughput."""
+    rows = [x for x in study.rows(file) if x["flow"].startswith(prefix)]
+    return {c: {x["flow"][-1]: float(x[c]) for x in rows} for c in rows[0] if c != "flow"}
+
+
 def label(kind: str, marking: str, case: str) -> str:
     """How a configuration of model 6.2 is named."""
     return f"{kind} {marking} {case}"

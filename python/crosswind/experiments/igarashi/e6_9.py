@@ -2,8 +2,9 @@
 
 Model 6.4: the 27 flows with (a) and without (b) re-marking at the edge of domain B, from the runs of E6.8.
 
-What the source printed (Table 6.11) is withheld: measured and reported. A flow within 1 % of its contract counts
-as meeting it (open point O6.13).
+What the source printed (Table 6.11): no significant difference between both, and no flow below its contract. Flow 9
+of AB has 4.965 and 4.984 Mbit/s of 5 there without a mark, so a flow within 1 % of its contract counts as meeting it
+(open point O6.13).
 """
 
 from typing import Any
@@ -53,7 +54,7 @@ def pictures(r: Results) -> list[Picture]:
     for g in GROUPS:
         caption = f"Throughput of group {g.upper()} with and without re-marking (Table 6.11)."
         bars = assured.bars(r, (A, B), g)
-        out.append(assured.contract_bars(f"table-6-11-{g}", caption, bars))
+        out.append(assured.contract_bars(f"table-6-11-{g}", caption, bars, assured.printed("t6-11.csv", g)))
     return out
 
 

@@ -1,7 +1,7 @@
 """How many packets of voice-like flows are of no use when nothing limits their delay?
 
 Four cases without control: model 1 and model 2 at 96 % load, judged by 10 and by 20 ms of queueing in all. The fifth,
-unequal flow numbers, is withheld and reported with E7.9.
+unequal flow numbers, is in E7.9.
 
 What the source printed (Fig. 7.2, Table 7.2): very high EPLR even with 20 ms, worst for the longest path.
 

@@ -4,13 +4,14 @@ Every group of model 2 consists of 40 flows with a limit of 10 ms (`f0-1`, ..) a
 of the ten subgroups against an MTQ that is the same for all, from the runs of E7.2; and MTQ 3.3 and 6.6 for the
 two kinds, run here.
 
-What the source printed (Fig. 7.11) is withheld: measured and reported.
+What the source printed (Fig. 7.11, Fig. 7.12, case (2)): the best MTQ is 3.3 ms for both kinds; an MTQ by requirement
+favours those with 20 ms and hurts the others badly.
 """
 
 from dataclasses import replace
 from typing import Any
 
-from crosswind.experiments.igarashi import discard, drawing
+from crosswind.experiments.igarashi import discard, drawing, study
 from crosswind.experiments.igarashi.discard import MODEL_2, Limits
 from crosswind.experiments.igarashi.e7_2 import BY_MTQ
 from crosswind.reproduce import Measure, Picture, Results, Scenario, measures
@@ -25,12 +26,25 @@ def configurations(**_: Any) -> dict[str, Scenario]:
     return {OWN.label(): discard.scenario(OWN)}
 
 
-def reported(configuration: str, label: str) -> dict[str, Measure]:
+def values(configuration: str, label: str) -> dict[str, Measure]:
     """The EPLR of every subgroup by its own limit."""
     return {f"{f}, {label}": measures.value(configuration, f"{f}_eplr_{limit}") for f, limit in SUBGROUPS.items()}
 
 
-CLAIMS = {"IC7.20": {**reported("e7-2/MTQ 3.3", "MTQ 3.3"), **reported(OWN.label(), "MTQ 3.3 / 6.6")}}
+ONE = "e7-2/MTQ 3.3"
+CLAIMS = {
+    "IC7.20": {
+        **values(ONE, "MTQ 3.3"),
+        **values(OWN.label(), "MTQ 3.3 / 6.6"),
+        **{
+            f"{f}, MTQ 3.3 / 6.6 minus {f}, MTQ 3.3": study.difference(
+                discard.eplr(OWN.label(), f, limit), discard.eplr(ONE, f, limit)
+            )
+            for f, limit in SUBGROUPS.items()
+            if limit == LIMIT_MS[1]
+        },
+    }
+}
 
 
 def pictures(r: Results) -> list[Picture]:

@@ -38,6 +38,16 @@ def _ratio(a: Any, b: Any, axis: int = -1) -> Any:
     return np.median(a, axis=axis) / np.maximum(np.median(b, axis=axis), 1e-9)
 
 
+def difference(new: Column, old: Column) -> Measure:
+    """The difference of the medians of two columns, resampled seed by seed."""
+    return lambda r: stats.difference(new(r), old(r))
+
+
+def relative(new: Column, old: Column) -> Measure:
+    """The relative change of the median from one column to another, resampled seed by seed."""
+    return lambda r: stats.change(new(r), old(r))
+
+
 @measured
 def changed(r: Results, new: Column, old: Column) -> Any:
     """The relative change of a column, seed by seed."""

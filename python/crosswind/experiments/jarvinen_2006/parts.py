@@ -26,6 +26,12 @@ def changes(names: Iterable[str], old: str, column: str, of: Statistic = np.medi
     return measures.changes(((c, old) for c in names if c != old), column, of)
 
 
+def against(ones: Iterable[str], others: Iterable[str], column: str, of: Statistic = np.median) -> Measures:
+    """The change of each of some configurations against every other."""
+    rest = list(others)
+    return measures.changes(((one, c) for one in ones for c in rest if c != one), column, of)
+
+
 def spread_of_medians(names: Sequence[str], column: str) -> Measure:
     """How far the medians of several configurations lie apart, relative to the largest."""
     return measures.across(names, column, lambda m: 1.0 - m.min(axis=0) / m.max(axis=0), pairing="paired")

@@ -47,9 +47,10 @@ class Reading:
     every attempt, or frozen at the first. `outside`: what happens to state lengths outside their limits. `history`:
     repetitions meet stretches of one long history of the channel, or each has its own. `audio_limit`: when the shaper
     of the stream's class (32 kbit/s, a bucket of one MTU) meters a packet: as it arrives, so that a stream of 30.4
-    kbit/s never exceeds it, or when it could leave. `quantum`: of the classes of page and bulk. `tcp_class_burst`:
-    burst of a shaped TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of every flow. `page`: to
-    the page.
+    kbit/s never exceeds it, or when it could leave. `audio_queue`: the shaper's own, which in Linux 2.4 is plain
+    and takes what fits (decision 0067), or that of the other classes. `quantum`: of the classes of page and bulk.
+    `tcp_class_burst`: burst of a shaped TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of
+    every flow. `page`: to the page.
     """
 
     tick: str | None = "1 ms"
@@ -67,6 +68,7 @@ class Reading:
     outside: Literal["redraw", "clamp"] = "redraw"
     history: Literal["one", "each"] = "one"
     audio_limit: Literal["arrival", "departure"] = "arrival"
+    audio_queue: Literal["own", "as-others"] = "own"
     quantum: Literal["two-packets", "htb"] = "two-packets"
     tcp_class_burst: str | None = None
     tcp: Mapping[str, Any] = field(default_factory=dict)
@@ -184,7 +186,8 @@ def router(s: Setting, reading: Reading, others: Sequence[str]) -> dict[str, Any
         size = reading.tcp_class_burst or f"{MTU if s.buffer == 'lsb1' else send_buffer_bytes(s)} B"
         own = {"rate": f"{s.speed} kbit/s", "ceil": f"{s.speed} kbit/s", "burst": size, "cburst": size}
         inner = {"type": "htb", "default": "bulk", "class": {"bulk": {**own, "queue": _below_htb(inner, reading)}}}
-    priority = {"type": "tbf", "rate": "32 kbit/s", "burst": f"{MTU} B", "metered": reading.audio_limit, "queue": leaf}
+    own = leaf if reading.audio_queue == "as-others" else {"type": "droptail", "limit": f"{s.queue_packets * MTU} B"}
+    priority = {"type": "tbf", "rate": "32 kbit/s", "burst": f"{MTU} B", "metered": reading.audio_limit, "queue": own}
     return {
         "type": "prio",
         "default": "tcp",

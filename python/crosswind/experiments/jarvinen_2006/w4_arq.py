@@ -2,7 +2,7 @@
 
 The workload of W4 on the three ARQ links (see W1 on the same links), eight configurations on each, 120 repetitions.
 
-What the source printed is withheld for r4: what is measured here is reported. On r2 the stream loses 8 % of its
+On r4 classes save the stream from nearly all drops and two fifths of its median delay. On r2 it loses 8 % of its
 packets in BL and 1.6 to 1.7 % with classes, which is what the link loses.
 
 What may differ here: the history of states, and how long a confirmed packet holds the link's send buffer (variants
@@ -15,7 +15,7 @@ import numpy as np
 
 from crosswind import figures, stats
 from crosswind.experiments.jarvinen_2006 import parts, readings, stream, study, testbed
-from crosswind.reproduce import Picture, Results, Scenario, measured, measures
+from crosswind.reproduce import Measure, Picture, Results, Scenario, measured, measures
 from crosswind.stats import Estimate
 
 WORKLOAD = testbed.Workload("w4-arq", ("audio",))
@@ -35,6 +35,11 @@ def _loss(r: Results, configuration: str) -> Estimate:
     return stats.median(r.of(configuration, DROPS) / testbed.STREAM_PACKETS)
 
 
+def _longer(new: str, old: str) -> Measure:
+    """The change of the longest delay of all packets."""
+    return measures.change(new, old, "audio_delay_max_ms", of=np.max)
+
+
 LOSING = ("BL", "BL+ECN", "ETCP", *(c for c in testbed.EIGHT if "+DS" in c))
 CLAIMS = {
     "J13": {
@@ -48,14 +53,15 @@ CLAIMS = {
     | measures.each(R4, DROPS, of=np.max, word=", maximum")
     | {f"{c}, median delay": stream.quantile(c, "delay_ns", 0.5) for c in DELAYED}
     | {f"{c}, longest delay": stream.extreme([c], "audio_delay_max_ms", np.max) for c in DELAYED}
-    | {f"{c} against r4 BL, median delay": stream.quantile_change(c, "r4 BL", 0.5) for c in DELAYED[1:]},
-    "J107": measures.each(R4, OVERALL) | parts.changes(R4, "r4 BL", OVERALL),
+    | {f"{c} against r4 BL, median delay": stream.quantile_change(c, "r4 BL", 0.5) for c in DELAYED[1:]}
+    | {f"{c} against r4 BL, longest delay": _longer(c, "r4 BL") for c in DELAYED[1:]},
+    "J107": measures.each(R4, OVERALL) | parts.against(("r4 ETCP+DS", "r4 BL+DS+ECN"), R4, OVERALL),
     "J108": {c: _loss(f"r2 {c}") for c in LOSING},
     "J18": {
         f"largest count on {link}": stream.extreme(
             [f"{link} {c}" for c in testbed.EIGHT if "+DS" in c], "audio_drops", np.max
         )
-        for link in ("r2", "r1")
+        for link in testbed.LOSSY
     },
 }
 

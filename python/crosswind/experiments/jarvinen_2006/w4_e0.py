@@ -201,5 +201,5 @@ EXPERIMENT = study.experiment(
     "Two bulk flows and an audio stream on an error-free 64 kbit/s last hop",
     variants=readings.STREAM,
     headline=parts.headline(DROPS, "drops", testbed.EIGHT, 0),
-    partly=("J2", "J5", "J18", "J101"),
+    partly=("J2", "J4", "J5", "J18", "J101"),
 )

@@ -13,12 +13,13 @@ from crosswind.reproduce import Experiment, Measure, Picture, Results, Scenario,
 from crosswind.reproduce.claims import BrokenClaimError
 
 PRINTED_AS = {"TD": "Tail Drop", "RED": "RED", "TD+DS": "Tail Drop+DS", "RED+DS": "RED+DS"}
-# Claims that hold the printed medians of each test case: elapsed times, and packets received.
-PRINTED_IN: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "d": (("R71", "R75"), ()),
-    "e": (("R85", "R86"), ("R92",)),
-    "f": (("R100", "R101"), ("R103",)),
-    "g": ((), ()),
+PANELS = ("elapsed time of TCP (s)", "TCP packets retransmitted", "UDP packets received")
+# Claims that hold the printed medians of each test case: elapsed times, packets retransmitted, packets received.
+PRINTED_IN: dict[str, tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]] = {
+    "d": (("R71", "R75"), (), ()),
+    "e": (("R85", "R86", "R89"), (), ("R92",)),
+    "f": (("R100", "R101"), (), ("R103",)),
+    "g": ((), ("R99",), ()),
 }
 BOTH: tuple[Queue, ...] = ("TD", "RED")
 ALONE = ("TD alone", "RED alone")
@@ -53,17 +54,19 @@ def statistics_picture(r: Results, mix: Mix, name: str, caption: str, alone: Seq
             f"{PRINTED_AS[q]} alone": pictures.curve(r, dict.fromkeys(ends_s, f"{q} alone"), column) for q in by
         }
 
+    elapsed, again, received = PANELS
     panels = {
-        "elapsed time of TCP (s)": curves("tcp_elapsed_s", alone),
-        "TCP packets retransmitted": curves("tcp_retx", alone),
-        "UDP packets received": curves("udp_received"),
+        elapsed: curves("tcp_elapsed_s", alone),
+        again: curves("tcp_retx", alone),
+        received: curves("udp_received"),
     }
     marks = {
         panel: {
-            PRINTED_AS[c]: pictures.printed({s: testbed.cell(c, s) for s in mix.starts_s}, study.printed(*ids))
+            PRINTED_AS[c]: pictures.printed({s: f"{testbed.cell(c, s)}{word}" for s in mix.starts_s}, printed)
             for c in testbed.FOUR
         }
-        for panel, ids in zip(("elapsed time of TCP (s)", "UDP packets received"), PRINTED_IN[mix.name], strict=True)
+        for panel, ids, word in zip(PANELS, PRINTED_IN[mix.name], ("", ", retransmitted", ""), strict=True)
+        if (printed := study.printed(*ids))
     }
     return side_by_side.against_start(name, caption, panels, "start of UDP (s)", marks=marks)
 

@@ -55,7 +55,6 @@ OF_CLAIM = (
         "kind",
         "set",
         "withheld",
-        "blind",
         "needs",
         "published",
         "cause",
@@ -122,7 +121,6 @@ class Book:
             cause=entry.get("cause", ""),
             because=entry.get("because", ""),
             change=entry.get("change", ""),
-            blind=entry.get("blind", ""),
             set=entry.get("set", "both"),
         )
 
@@ -214,11 +212,16 @@ def keys_of(row: Any) -> Row:
 
 
 def _row(rows: Mapping[str, Any], label: str) -> Row:
-    """What the data file says of a label: patterns first, then what stands at its own name."""
+    """What the data file says of a label: patterns first, then what stands at its own name.
+
+    The kind of a pattern is that of labels without a row of their own.
+    """
     found: Row = {}
     for pattern, row in rows.items():
         if "*" in pattern and fnmatchcase(label, pattern):
             found |= keys_of(row)
+    if label in rows:
+        found.pop("kind", None)
     return found | keys_of(rows.get(label, {}))
 
 
@@ -231,6 +234,8 @@ class _Reader:
     entry: Row
 
     def part(self, measure: Measure, row: Row) -> Part:
+        if row.get("kind") == "reported":  # What the claim says of all its parts is not for one that is only shown.
+            row = {k: v for k, v in row.items() if k not in ("band", "first", "effect", "rule")}
         band, first = (self._band(row, key) for key in ("band", "first"))
         chosen = row.get("set", "both")
         free = bool(self.entry.get("withheld")) or "reported" in (self.entry.get("kind"), row.get("kind"))

@@ -146,7 +146,7 @@ class Claim:
 
     `cause` says why it fails, as far as that is known: `model`, `set-up` (unknowable), `source` (it contradicts
     itself) or `reading` (ours); `because` is the sentence. `where` is the place in the source. `change` says what a
-    correction did to it, `blind` in how far its published value was unknown when it was first measured.
+    correction did to it.
     """
 
     id: str
@@ -160,7 +160,6 @@ class Claim:
     cause: str = ""
     because: str = ""
     change: str = ""
-    blind: str = ""
     set: Literal["both", "corrected"] = "both"
 
     def check(self, results: Results) -> Checked:
@@ -219,7 +218,6 @@ class Checked:
             "cause": self.claim.cause,
             "because": self.claim.because,
             "change": self.claim.change,
-            "blind": self.claim.blind,
             "n": max((m.estimate.n for m in self.parts), default=0),
             "seconds": round(seconds, 2),
             "parts": [_numbers(m) for m in self.parts],

@@ -246,7 +246,8 @@ def rank_correlation(x: Callable[[Results], Any], y: Callable[[Results], Any]) -
 
     def statistic(a: Any, b: Any, axis: int) -> Any:
         a, b = (v - v.mean(axis, keepdims=True) for v in (a, b))
-        return (a * b).mean(axis) / (a.std(axis) * b.std(axis))
+        with np.errstate(invalid="ignore"):  # Without any scatter there is no coefficient.
+            return (a * b).mean(axis) / (a.std(axis) * b.std(axis))
 
     def measure(r: Results) -> Estimate:
         one, two = np.asarray(x(r), dtype=float), np.asarray(y(r), dtype=float)
