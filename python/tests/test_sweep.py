@@ -143,6 +143,7 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
         calls.append(1)
         if len(calls) == 3:
             os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(0.5)  # The main thread hears it before this job, which may be the last, has ended.
         return real(*arguments, **named)
 
     monkeypatch.setattr(fake, "run_many", pressed)
