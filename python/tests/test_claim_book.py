@@ -119,6 +119,15 @@ def test_one_measure_for_a_claim_of_one_part_and_patterns_for_many(tmp_path: Pat
     assert withheld.check(NO_RESULTS).verdict == "withheld"
 
 
+def test_what_a_pattern_only_shows_is_judged_where_a_label_has_a_row_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "claims.toml"
+    parts = '"TD *" = { kind = "reported", unit = "s" }\n"TD 2" = 23.4\n'
+    file.write_text(f'[R1]\nstatement = "x"\nset = "corrected"\nband = "+-25 %"\n[R1.parts]\n{parts}')
+    shown, judged = load([file]).claim("R1", {"TD 0": lambda _: exact(12.5), "TD 2": lambda _: exact(99.0)}).parts
+    assert (shown.kind, shown.unit, shown.show_band()) == ("reported", "s", "reported"), "a band without a print"
+    assert (judged.kind, judged.unit, judged.criterion.judge(exact(99.0))) == (None, "s", "fail")
+
+
 def test_bands_before_and_after_the_corrections(tmp_path: Path) -> None:
     text = """
 [R9]

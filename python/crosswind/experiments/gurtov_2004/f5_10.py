@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 
 from crosswind import figures
-from crosswind.experiments.gurtov_2004 import f5_6, overlay
+from crosswind.experiments.gurtov_2004 import f5_6, overlay, traces
 from crosswind.experiments.gurtov_2004.study import BOOK
-from crosswind.reproduce import Measure, Picture, Quantity, Results, Scenario, measures
+from crosswind.reproduce import Picture, Quantity, Results, Scenario, measures
 from crosswind.reproduce.claims.quantities import runs
 
 LIMITS = (5, 10, 20, 40, 80)
@@ -62,13 +62,8 @@ def _arriving(kind: str, limit: int) -> Quantity:
 
 
 def _times(new: str, old: str) -> measures.Measures:
-    """Ratios of mean download times; repetitions have the same spikes."""
-
-    def ratio(limit: int) -> Measure:
-        top, bottom = ((label(kind, limit), "tcp_elapsed_s") for kind in (new, old))
-        return measures.ratio(top, bottom, np.mean, "paired")
-
-    return {f"{n} packets": ratio(n) for n in LIMITS}
+    """Ratios of mean download times."""
+    return {f"{n} packets": traces.ratio(label(new, n), label(old, n), "tcp_elapsed_s") for n in LIMITS}
 
 
 CLAIMS = {

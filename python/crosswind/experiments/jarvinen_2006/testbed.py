@@ -186,8 +186,9 @@ def router(s: Setting, reading: Reading, others: Sequence[str]) -> dict[str, Any
         size = reading.tcp_class_burst or f"{MTU if s.buffer == 'lsb1' else send_buffer_bytes(s)} B"
         own = {"rate": f"{s.speed} kbit/s", "ceil": f"{s.speed} kbit/s", "burst": size, "cburst": size}
         inner = {"type": "htb", "default": "bulk", "class": {"bulk": {**own, "queue": _below_htb(inner, reading)}}}
-    own = leaf if reading.audio_queue == "as-others" else {"type": "droptail", "limit": f"{s.queue_packets * MTU} B"}
-    priority = {"type": "tbf", "rate": "32 kbit/s", "burst": f"{MTU} B", "metered": reading.audio_limit, "queue": own}
+    plain = {"type": "droptail", "limit": f"{s.queue_packets * MTU} B"}
+    queue = leaf if reading.audio_queue == "as-others" else plain
+    priority = {"type": "tbf", "rate": "32 kbit/s", "burst": f"{MTU} B", "metered": reading.audio_limit, "queue": queue}
     return {
         "type": "prio",
         "default": "tcp",
