@@ -15,8 +15,8 @@ use crate::queue::flows::FlowQueues;
 use crate::queue::red::{Red, damping_rate, floyd_jacobson, linux, ns2};
 use crate::queue::rio::{self, wred};
 use crate::queue::{
-    BoxQueue, QueueDisc, Removal, blue, bounded, cake, cobalt, codel, droptail, dualpi2, early_discard, fq, fq_codel,
-    fq_pie, lpd, pi, pi2, pie, rem, sfb, sfq,
+    BoxQueue, QueueDisc, blue, bounded, cake, cobalt, codel, droptail, dualpi2, early_discard, fq, fq_codel, fq_pie,
+    lpd, pi, pi2, pie, rem, sfb, sfq,
 };
 use crate::sched::{drr, htb, prio, tbf};
 use crosswind_base::{BitRate, ConfigError, Dur, units};
@@ -313,11 +313,11 @@ pub fn build_meter(value: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxMet
     prepare_meter(value, path)?(cx)
 }
 
-/// Builds the queue of a link and forgets it: whether it would build, and whether packets can be thrown out of it.
-pub fn try_queue(queue: &Value, link: &Value, path: &str, cx: &BuildCx<'_>) -> Result<Removal, ConfigError> {
+/// Builds the queue of a link, to see whether it would build, and what it can do.
+pub fn try_queue(queue: &Value, link: &Value, path: &str, cx: &BuildCx<'_>) -> Result<BoxQueue, ConfigError> {
     let (rate, delay) = rate_and_delay(&normalise(Kind::Link, link, path)?);
     let cx = &cx.of_link(rate, delay);
-    build_queue(queue, &format!("{path}.queue"), cx).map(|q| q.removal())
+    build_queue(queue, &format!("{path}.queue"), cx)
 }
 
 /// One direction of a link, in the words of a scenario.

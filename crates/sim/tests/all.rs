@@ -23,6 +23,7 @@ mod many_links;
 mod outcomes;
 mod pages;
 mod path_mtu;
+mod queues_stay;
 mod radio;
 mod readers;
 mod receivers;

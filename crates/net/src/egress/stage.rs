@@ -6,7 +6,7 @@ use crate::link::loss::LossModel;
 use crate::look_ahead::{self, Early};
 use crate::queue::{Backlog, QueueDisc, Removal};
 use crosswind_base::{
-    ConfigError, Cx, DropReason, LooksAhead, Metrics, Packet, PacketId, Setting, Stage, Steady, Time,
+    ConfigError, Cx, DropReason, Dur, LooksAhead, Metrics, Packet, PacketId, Past, Setting, Stage, Steady, Time,
 };
 use serde_json::{Map, Value};
 
@@ -89,6 +89,14 @@ where
             self.pump(cx);
             self.settle(self.queue.backlog(), cx.now);
         }
+    }
+
+    fn past(&mut self, now: Time) -> Option<Past> {
+        self.queue.past(now)
+    }
+
+    fn resume(&mut self, past: Past, gap: Dur) {
+        self.queue.resume(past, gap)
     }
 
     fn steady(&self) -> Option<&dyn Steady> {

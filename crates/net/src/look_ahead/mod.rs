@@ -21,7 +21,7 @@ use crate::link::{Fate, Link};
 use crate::queue::{Backlog, QueueDisc};
 use batch::Batch;
 use crosswind_base::{
-    Arrivals, Cx, Departures, Dur, EarlyPacket, LooksAhead, Metrics, PacketId, Stage, Steady, Time, Upstream,
+    Arrivals, Cx, Departures, Dur, EarlyPacket, LooksAhead, Metrics, PacketId, Past, Stage, Steady, Time, Upstream,
 };
 use remembered::Remembered;
 use std::collections::VecDeque;
@@ -412,6 +412,14 @@ where
         }
         self.plain.stats.queue_is(self.backlog(), cx.now);
         self.plain.wake_at = self.planned_wake();
+    }
+
+    fn past(&mut self, now: Time) -> Option<Past> {
+        self.plain.past(now)
+    }
+
+    fn resume(&mut self, past: Past, gap: Dur) {
+        self.plain.resume(past, gap)
     }
 
     fn will_be_sampled(&mut self) {

@@ -5,7 +5,7 @@
 use super::store::{Admission, Fifo};
 use super::{Backlog, Chooser, Head, QueueDisc, Removal};
 use crosswind_base::packet::Ext;
-use crosswind_base::{ConfigError, Cx, DropReason, Limit, Metrics, Packet, PacketId, Setting, Size, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Dur, Limit, Metrics, Packet, PacketId, Past, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -335,6 +335,13 @@ pub trait Aqm {
     fn read_change(&self, set: &Map<String, Value>, setup: &Setup) -> Result<Setting, ConfigError>;
     /// What has been read holds from now on.
     fn change(&mut self, new: &Setting, q: &mut Lent<'_, '_, Self::Draws>) -> Result<Setup, ConfigError>;
+    /// See [`QueueDisc::past`]; nothing waits.
+    fn past(&self, _now: Time) -> Option<Past> {
+        None
+    }
+    fn resume(&mut self, _past: Past, _gap: Dur) {
+        unreachable!("only what has a past resumes")
+    }
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}
     fn report(&self, _out: &mut dyn Metrics) {}
 
@@ -417,6 +424,15 @@ impl<A: Aqm> QueueDisc for AqmQueue<A> {
         self.setup = self.law.change(new, &mut Lent::new(&self.setup, &mut self.store, &mut self.draws, cx))?;
         Lent::new(&self.setup, &mut self.store, &mut self.draws, cx).shrink(&mut self.law);
         Ok(())
+    }
+    fn past(&mut self, now: Time) -> Option<Past> {
+        if self.store.backlog().packets > 0 {
+            self.law.on_removed(Backlog::default(), now);
+        }
+        self.law.past(now)
+    }
+    fn resume(&mut self, past: Past, gap: Dur) {
+        self.law.resume(past, gap)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         self.law.sample(now, out)

@@ -20,7 +20,7 @@
 use super::aqm::{Aqm, AqmQueue, EcnMode, Excess, Lent, Setup, Victim};
 use super::store::{Admission, check_overhead, no_bytes};
 use crate::params::{self, Params};
-use crosswind_base::{ConfigError, Limit, Setting, Size};
+use crosswind_base::{ConfigError, Dur, Limit, Past, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -110,6 +110,10 @@ impl Aqm for NoLaw {
     fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
         params::setting(&self.params, set)
     }
+    fn past(&self, _now: Time) -> Option<Past> {
+        Some(Past::nothing())
+    }
+    fn resume(&mut self, _past: Past, _gap: Dur) {}
     fn may_pass(&mut self) -> bool {
         true
     }

@@ -25,7 +25,7 @@ use crate::build::BuildCx;
 use crate::params::{self, Complete, Params};
 use crate::sched::children::{Inner, inner_keys};
 use crosswind_base::packet::{Expired, Lifetime};
-use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Setting, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Past, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -234,6 +234,13 @@ impl QueueDisc for Lpd {
         self.params = new;
         self.purge(cx);
         Ok(())
+    }
+
+    fn past(&mut self, now: Time) -> Option<Past> {
+        self.queue.past(now)
+    }
+    fn resume(&mut self, past: Past, gap: Dur) {
+        self.queue.resume(past, gap)
     }
 
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

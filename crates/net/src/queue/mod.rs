@@ -26,7 +26,7 @@ pub mod store;
 
 use auto_impl::auto_impl;
 pub use crosswind_base::Backlog;
-use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Setting, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Past, Setting, Time};
 use serde_json::{Map, Value};
 
 /// A discipline chosen at run time.
@@ -107,6 +107,15 @@ pub trait QueueDisc {
     /// What has been read holds from now on.
     fn change_gate(&mut self, _new: &Setting, _now: Time) -> Result<(), ConfigError> {
         unreachable!("only what has been read is changed")
+    }
+    /// The run is over at `now`, and what waits is gone: what this queue knows of the past, for one that is built alike and begins
+    /// later. `None`: it knows something, and cannot hand it on.
+    fn past(&mut self, _now: Time) -> Option<Past> {
+        None
+    }
+    /// It begins so long after the end of a run from which this past was taken.
+    fn resume(&mut self, _past: Past, _gap: Dur) {
+        unreachable!("only what has a past resumes")
     }
     /// Momentary values of the law (an average queue, a drop probability), name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}

@@ -3,7 +3,9 @@
 use crate::build::{BuildCx, Kind};
 use crate::params::Complete;
 use crate::queue::{Backlog, BoxQueue, Chooser, Head, Removal};
-use crosswind_base::{BitRate, ClassTotals, ConfigError, Cx, DropReason, Histogram, Metrics, PacketId, Setting, Time};
+use crosswind_base::{
+    BitRate, ClassTotals, ConfigError, Cx, DropReason, Dur, Histogram, Metrics, PacketId, Past, Setting, Time,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -222,6 +224,16 @@ impl Children {
         let done = cx.watched(&mut slot.totals, |cx| slot.disc.change(new, cx)).map_err(|e| e.under("queue"));
         self.refresh(i);
         done
+    }
+
+    /// What all of them know of the past; see [`QueueDisc::past`](crate::queue::QueueDisc::past).
+    pub fn past(&mut self, now: Time) -> Option<Past> {
+        self.slots.iter_mut().map(|s| s.disc.past(now)).collect::<Option<Vec<Past>>>().map(Past::new)
+    }
+
+    pub fn resume(&mut self, past: Past, gap: Dur) {
+        let of_each: Vec<Past> = past.get();
+        self.slots.iter_mut().zip(of_each).for_each(|(slot, past)| slot.disc.resume(past, gap));
     }
 
     /// Whether all of them can give up packets from their middle.

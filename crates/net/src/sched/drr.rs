@@ -23,7 +23,7 @@ use super::classify::{Classes, Classifier, Filter};
 use crate::build::BuildCx;
 use crate::params::{Complete, Params};
 use crate::queue::{Backlog, Chooser, Head, QueueDisc, Removal};
-use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Setting, Size, Time, units};
+use crosswind_base::{ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Past, Setting, Size, Time, units};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -227,6 +227,13 @@ impl QueueDisc for Drr {
     fn wake(&mut self, cx: &mut Cx<'_>) {
         self.classes.wake(cx);
     }
+    fn past(&mut self, now: Time) -> Option<Past> {
+        self.classes.past(now)
+    }
+    fn resume(&mut self, past: Past, gap: Dur) {
+        self.classes.resume(past, gap)
+    }
+
     fn report(&self, out: &mut dyn Metrics) {
         self.classes.report(out)
     }

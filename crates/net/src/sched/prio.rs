@@ -20,7 +20,7 @@ use super::classify::{Classes, Classifier, Filter};
 use crate::build::BuildCx;
 use crate::params::{Complete, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
-use crosswind_base::{ConfigError, Cx, Metrics, PacketId, Setting, Time};
+use crosswind_base::{ConfigError, Cx, Dur, Metrics, PacketId, Past, Setting, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -136,6 +136,13 @@ impl QueueDisc for Prio {
     }
     fn wake(&mut self, cx: &mut Cx<'_>) {
         self.classes.wake(cx);
+    }
+
+    fn past(&mut self, now: Time) -> Option<Past> {
+        self.classes.past(now)
+    }
+    fn resume(&mut self, past: Past, gap: Dur) {
+        self.classes.resume(past, gap)
     }
 
     fn report(&self, out: &mut dyn Metrics) {

@@ -34,7 +34,7 @@ use super::children::{Children, Inner, Place, inner_keys};
 use crate::build::BuildCx;
 use crate::params::{self, Complete, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
-use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Setting, Size, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Past, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -278,6 +278,13 @@ impl QueueDisc for Tbf {
             self.retry = Time::NEVER;
         }
         self.inner.wake(cx);
+    }
+
+    fn past(&mut self, now: Time) -> Option<Past> {
+        self.inner.past(now)
+    }
+    fn resume(&mut self, past: Past, gap: Dur) {
+        self.inner.resume(past, gap)
     }
 
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

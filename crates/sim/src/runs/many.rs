@@ -1,6 +1,7 @@
 //! Many runs: every repetition of every scenario, on as many threads as asked, with the same result on any number.
 
 use super::files::create_below;
+use super::inherited::Inherited;
 use super::logs::Logs;
 use super::memory;
 use super::request::{Progress, Request};
@@ -13,7 +14,6 @@ use crosswind_record::{
     EventFile, EventLimit, EventLog, Flows, Parts, PcapngOptions, PcapngWriter, Recorder, RunKey, Tables, Vantages,
     eventfile,
 };
-use crosswind_transport::tcp::share::Cache;
 use rayon::prelude::*;
 use std::fs::File;
 use std::io::{BufWriter, Seek, Write};
@@ -180,9 +180,8 @@ fn guarded(run: impl FnOnce() -> Result<OneRun, RunError>) -> Result<OneRun, Str
 
 fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, shared: &Shared<'_>) -> Made {
     let (q, progress) = (shared.request, shared.progress);
-    let fresh = || vec![Cache::new(plan.sharing.lifetime()); plan.nodes.len()];
-    // `None`: a run broke down whose memory the next ones would have inherited.
-    let mut caches = Some(fresh());
+    // `None`: a run broke down of which the next ones would have inherited.
+    let mut inherited = Some(Inherited::nothing(plan));
     let (mut made, mut ends) = (Made::default(), Vec::with_capacity(chain.reps.len()));
     for &index in &chain.reps {
         if progress.cancel.load(Ordering::Relaxed) {
@@ -190,19 +189,20 @@ fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, shared: &Shared<'_>) ->
         }
         let rep = Repetition { seed: q.seed, index, of: q.reps_total };
         if plan.sharing.forgets_before(rep) {
-            match &mut caches {
-                Some(known) => known.iter_mut().for_each(Cache::forget),
-                None => caches = Some(fresh()),
+            match &mut inherited {
+                Some(known) => known.caches.iter_mut().for_each(|c| c.forget()),
+                None if plan.sharing.queues_persist() => {}
+                None => inherited = Some(Inherited::nothing(plan)),
             }
         }
         let mark = made.tables.mark();
-        let run = match caches.take() {
+        let run = match inherited.take() {
             Some(known) => guarded(|| run_one(plan, p, rep, shared, known, &mut made.tables)),
             None => Err("not run: a repetition broke down whose shared state it goes on with".into()),
         };
         match run {
-            Ok(Some((used, end))) => {
-                caches = Some(if plan.sharing.across_repetitions() { later(used, end, plan) } else { fresh() });
+            Ok(Some(left)) => {
+                inherited = Some(left);
                 ends.push(made.tables.end_of(RunKey { scenario: chain.scenario as u32, rep: index }));
             }
             // A run that was cut short is no result.
@@ -213,7 +213,7 @@ fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, shared: &Shared<'_>) ->
             Err(why) => {
                 made.tables.cut_back(&mark);
                 made.failed.push(Failed { scenario: chain.scenario as u32, rep: index, why });
-                caches = (!plan.sharing.across_repetitions()).then(fresh);
+                inherited = (!plan.sharing.across_repetitions()).then(|| Inherited::nothing(plan));
             }
         }
         progress.done.fetch_add(1, Ordering::Relaxed);
@@ -222,16 +222,8 @@ fn run_chain(plan: &Plan, p: &Parameters, chain: &Chain, shared: &Shared<'_>) ->
     made
 }
 
-/// What the hosts remember, for a run that begins after one that ended at `end`.
-fn later(mut caches: Vec<Cache>, end: Time, plan: &Plan) -> Vec<Cache> {
-    for c in &mut caches {
-        c.epoch = c.epoch + end.since(Time::ZERO) + plan.sharing.gap();
-    }
-    caches
-}
-
-/// What the hosts remember afterwards, and when the run ended; `None`: cancelled.
-type OneRun = Option<(Vec<Cache>, Time)>;
+/// What it leaves to the next one; `None`: cancelled.
+type OneRun = Option<Inherited>;
 
 /// The world of a repetition, which ends early when nobody wants it any more.
 fn build<'a>(
@@ -239,9 +231,12 @@ fn build<'a>(
     p: &Parameters,
     rep: Repetition,
     shared: &Shared<'a>,
-    caches: Vec<Cache>,
+    inherited: Inherited,
 ) -> Result<World<'a>, RunError> {
-    let mut world = World::build(plan, p, rep, shared.request.manner(), caches)?;
+    let mut world = World::build(plan, p, rep, shared.request.manner(), inherited.caches)?;
+    if let Some(queues) = inherited.queues {
+        queues.resume_in(&mut world);
+    }
     world.cancel = Some(&shared.progress.cancel);
     Ok(world)
 }
@@ -253,11 +248,11 @@ fn run_one(
     p: &Parameters,
     rep: Repetition,
     shared: &Shared<'_>,
-    caches: Vec<Cache>,
+    inherited: Inherited,
     tables: &mut Tables,
 ) -> Result<OneRun, RunError> {
     let began = std::time::Instant::now();
-    let mut world = build(plan, p, rep, shared, caches)?;
+    let mut world = build(plan, p, rep, shared, inherited)?;
     let mut recorder = recorder(plan, rep, shared.room.limit(), &shared.request.folder)?;
     let unwritten = |(path, e)| RunError::File(path, e);
     let logs = Logs::begin(plan, &mut world, &shared.request.folder, |p| of_rep(Some(p), rep)).map_err(unwritten)?;
@@ -316,7 +311,7 @@ fn run_one(
     if outcome == Outcome::AllFlowsClosed {
         empty(&mut world)?;
     }
-    Ok(Some((world.ends.caches, end)))
+    Ok(Some(Inherited::from(world, end)))
 }
 
 /// Whoever closes all flows of a run must find its network empty after a while.

@@ -2,6 +2,7 @@
 
 pub mod bench;
 mod files;
+mod inherited;
 mod logs;
 mod many;
 mod memory;

@@ -3,8 +3,8 @@
 use super::body::{Body, EgressSpec};
 use super::plan::Plan;
 use super::types::{Scenario, Topology};
-use crosswind_base::{ConfigError, Streams};
-use crosswind_net::queue::Removal;
+use crosswind_base::{ConfigError, Streams, Time};
+use crosswind_net::queue::{QueueDisc, Removal};
 use crosswind_net::registry::{self, BuildCx};
 
 /// Builds every queue once, so that what only building can find wrong is found before a run.
@@ -13,11 +13,15 @@ pub(super) fn try_all(s: &Scenario, plan: &Plan) -> Result<(), ConfigError> {
     let cx = BuildCx::new(&streams, "trial").with_flows(plan);
     let try_body = |path: &str, body: &Body| -> Result<(), ConfigError> {
         let below = &format!("{path}.reverse");
-        let forward = registry::try_queue(&body.forward.queue, &body.forward.link, path, &cx)?;
-        let reverse = match body.reverse == body.forward {
-            true => forward,
-            false => registry::try_queue(&body.reverse.queue, &body.reverse.link, below, &cx)?,
+        let tried = |spec: &EgressSpec, path: &str| {
+            let mut queue = registry::try_queue(&spec.queue, &spec.link, path, &cx)?;
+            if s.sharing.queues_persist() && queue.past(Time::ZERO).is_none() {
+                return Err(begins_anew(spec, path));
+            }
+            Ok(queue.removal())
         };
+        let forward = tried(&body.forward, path)?;
+        let reverse = if body.reverse == body.forward { forward } else { tried(&body.reverse, below)? };
         can_be_emptied(&body.forward, reverse, below)?;
         can_be_emptied(&body.reverse, forward, path)
     };
@@ -44,6 +48,14 @@ fn can_be_emptied(resets: &EgressSpec, other: Removal, path: &str) -> Result<(),
     let found = "a queue that gives out its packets in its own order only";
     Err(ConfigError::new(format!("{path}.queue"), found, "a queue such as droptail or RED")
         .hint("`fast_reset` of the other direction throws packets out of it"))
+}
+
+/// A repetition cannot go on with this queue where the one before has left it.
+fn begins_anew(spec: &EgressSpec, path: &str) -> ConfigError {
+    let kind = spec.queue.get("type").and_then(|t| t.as_str()).unwrap_or("a queue");
+    let expected = "droptail, red-linux without `adaptive`, red-floyd-jacobson, or a scheduler with such classes";
+    ConfigError::new(format!("{path}.queue"), format!("`{kind}`, which cannot hand on what it knows"), expected)
+        .hint("`sharing.queues` lets each repetition go on with the queues of the one before")
 }
 
 #[cfg(test)]

@@ -50,7 +50,8 @@ class Reading:
     kbit/s never exceeds it, or when it could leave. `audio_queue`: the shaper's own, which in Linux 2.4 is plain
     and takes what fits (decision 0067), or that of the other classes. `quantum`: of the classes of page and bulk.
     `tcp_class_burst`: burst of a shaped TCP class (None: the link's buffer). `tcp`: changes to TCP at both ends of
-    every flow. `page`: to the page.
+    every flow. `page`: to the page. `router`: whether RED begins every repetition with an average of zero, or goes on
+    with that of the one before (decision 0068).
     """
 
     tick: str | None = "1 ms"
@@ -73,6 +74,7 @@ class Reading:
     tcp_class_burst: str | None = None
     tcp: Mapping[str, Any] = field(default_factory=dict)
     page: Mapping[str, Any] = field(default_factory=dict)
+    router: Literal["anew", "stays"] = "anew"
 
 
 @dataclass(frozen=True)
@@ -293,10 +295,14 @@ def bulk(tcp: dict[str, Any], size_bytes: int, start: Any, count: int = 1) -> di
     }
 
 
-def sharing(lifetime: str | None) -> dict[str, Any]:
-    """The memory of the hosts: it outlives a repetition; the next one starts 19 s later, as the source's flows do."""
-    memory = {"persist": "across-repetitions", "gap": "19 s"}
-    return {"sharing": memory | ({"lifetime": lifetime} if lifetime else {})}
+def sharing(s: Setting, reading: Reading) -> dict[str, Any]:
+    """What outlives a repetition; the next one starts 19 s later, as the source's flows do."""
+    across = {"gap": "19 s"}
+    if s.tcp == "ETCP":
+        across |= {"persist": "across-repetitions"} | ({"lifetime": reading.lifetime} if reading.lifetime else {})
+    if s.ecn and reading.router == "stays":
+        across |= {"queues": "across-repetitions"}
+    return {"sharing": across} if len(across) > 1 else {}
 
 
 LATE_s = {64: 36.0, 384: 13.5}
@@ -359,7 +365,7 @@ def world(w: Workload, s: Setting, reading: Reading = Reading(), label: str = ""
             "duration": "1500 s",
             "link": {"lan": lan(), "last-hop": last_hop(s, router(s, reading, w.others), reading)},
             "flow": flows(w, s, reading),
-            **(sharing(reading.lifetime) if s.tcp == "ETCP" else {}),
+            **sharing(s, reading),
             "record": {"events": list(w.events), **({"hist": ["audio"]} if "audio" in w.others else {})},
         }
     )

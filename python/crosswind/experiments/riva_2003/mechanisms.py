@@ -31,7 +31,7 @@ BEHIND_RED = "three transfers behind RED"
 
 def _single(variant: dict[str, Any], segments: int, **more: Any) -> Scenario:
     """One transfer over the last hop, from hosts that remember nothing."""
-    reading = testbed.reading(**variant | {"memory": "none", "jitter": "none"})
+    reading = testbed.reading(**variant | {"memory": "none", "router": "anew", "jitter": "none"})
     flow = testbed.transfer(segments * testbed.MSS, 0.0, reading) | {"start": "0 s"}
     queue = testbed.shaper("TD", "1", reading)
     links = testbed.links(queue, reading)

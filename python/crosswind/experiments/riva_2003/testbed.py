@@ -88,8 +88,9 @@ class Reading:
     kbit/s (O-4). `hosts`: RFC behaviour and ACKs that are quick 16 times (O-14, O-15), or what the kernel's code does.
     `tcp`: further changes to TCP at both ends (O-1, O-13 to O-15). `memory`: whether hosts remember slow-start
     thresholds and round-trip times from one repetition to the next. `peer`: whether, where they remember, a threshold
-    above any window was known before the first repetition of a test case with a stream. `jitter`: whether the first
-    router's processing time varies.
+    above any window was known before the first repetition of a test case with a stream. `router`: whether the router
+    stays up, so that RED goes on from repetition to repetition with the average that it has. `jitter`: whether the
+    first router's processing time varies.
     """
 
     admission: Literal["linux-2.4", "fits"] = "linux-2.4"
@@ -108,6 +109,7 @@ class Reading:
     tcp: Mapping[str, Any] = field(default_factory=dict)
     memory: Literal["kept", "none"] = "none"
     peer: Literal["unknown", "known"] = "unknown"
+    router: Literal["stays", "anew"] = "anew"
     jitter: Literal["processing", "none"] = "processing"
 
 
@@ -121,6 +123,7 @@ LINUX: dict[str, Any] = {
     "leaf_idle": "untold",
     "hosts": "kernel",
     "memory": "kept",
+    "router": "stays",
     "tcp": {
         "delayed_ack": "40 ms",
         "delayed_ack_timer": "linux-2.4",
@@ -290,7 +293,9 @@ def cell(configuration: str, start_s: float) -> str:
 def _world(
     name: str, label: str, queue: dict[str, Any], flows: dict[str, Any], reading: Reading, **more: Any
 ) -> Scenario:
-    memory = {"sharing": {"persist": "across-repetitions", "gap": "19 s"}} if reading.memory == "kept" else {}
+    across = "across-repetitions"
+    sharing = {"persist": across} if reading.memory == "kept" else {}
+    sharing |= {"queues": across} if reading.router == "stays" and "red-" in str(queue) else {}
     return Scenario.from_dict(
         {
             "name": name,
@@ -299,7 +304,7 @@ def _world(
             "duration": "600 s",
             "link": links(queue, reading),
             "flow": flows,
-            **memory,
+            **({"sharing": {**sharing, "gap": "19 s"}} if sharing else {}),
             "record": {"events": list(more.get("events", ()))},
         }
     )

@@ -3,7 +3,7 @@
 
 use super::spikes::{Holds, Spikes, SpikesParams};
 use crate::queue::{Backlog, BoxQueue, Chooser, Head, QueueDisc, Removal};
-use crosswind_base::{ConfigError, Cx, DropReason, Metrics, PacketId, Rng, Setting, Time};
+use crosswind_base::{ConfigError, Cx, DropReason, Dur, Metrics, PacketId, Past, Rng, Setting, Time};
 use serde_json::{Map, Value};
 
 /// A queue that knows of spikes.
@@ -116,6 +116,13 @@ impl QueueDisc for Gate {
         }
         (self.loss, self.discard) = (p.loss, p.discard);
         Ok(())
+    }
+
+    fn past(&mut self, now: Time) -> Option<Past> {
+        self.queue.past(now)
+    }
+    fn resume(&mut self, past: Past, gap: Dur) {
+        self.queue.resume(past, gap)
     }
 
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {

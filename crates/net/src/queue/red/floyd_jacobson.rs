@@ -29,10 +29,10 @@
 //! **Checked by**: conformance suite; oracle `red::FloydJacobson`; tests of claims 14 to 17 of jarvinen-2006.
 
 use super::super::store::{Admission, check_overhead, no_bytes};
-use super::law::{Arrival, EcnMode, Law, Limits, Measure, Verdict, check_common, check_weight};
+use super::law::{Arrival, EcnMode, Idle, Law, Limits, Measure, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crate::queue::aqm::Setup;
-use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Setting, Size, Time};
+use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Past, Rng, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -114,7 +114,14 @@ pub struct FloydJacobson {
     avg: f64,
     /// Packets since the last one that was selected; -1 below `min_th`.
     count: i64,
-    q_time: Time,
+    idle: Idle,
+}
+
+/// What outlives a run.
+struct Known {
+    avg: f64,
+    count: i64,
+    idle: Dur,
 }
 
 impl FloydJacobson {
@@ -126,7 +133,7 @@ impl FloydJacobson {
             packets_per_ns: rate.as_f64() / (8e9 * params.avpkt.0 as f64),
             avg: 0.0,
             count: -1,
-            q_time: Time::ZERO,
+            idle: Idle::begins(Time::ZERO),
             params,
         }
     }
@@ -135,7 +142,7 @@ impl FloydJacobson {
         if a.backlog.packets > 0 {
             self.avg += self.params.w_q * (self.params.measure.of(a.backlog) - self.avg);
         } else {
-            let m = a.now.since(self.q_time).0 as f64 * self.packets_per_ns;
+            let m = self.idle.lasts(a.now).0 as f64 * self.packets_per_ns;
             self.avg *= (1.0 - self.params.w_q).powf(m);
         }
     }
@@ -164,7 +171,7 @@ impl Law for FloydJacobson {
         Verdict::Pass
     }
     fn emptied(&mut self, now: Time, _last_len: u32) {
-        self.q_time = now;
+        self.idle = Idle::begins(now);
     }
     fn avg_bytes(&self) -> f64 {
         self.avg * self.params.measure.bytes(self.params.avpkt)
@@ -172,11 +179,18 @@ impl Law for FloydJacobson {
     fn max_p(&self) -> f64 {
         self.params.max_p
     }
+    fn past(&self, now: Time) -> Option<Past> {
+        Some(Past::new(Known { avg: self.avg, count: self.count, idle: self.idle.lasts(now) }))
+    }
+    fn resume(&mut self, past: Past, gap: Dur) {
+        let Known { avg, count, idle } = past.get();
+        (self.avg, self.count, self.idle) = (avg, count, Idle::before(idle + gap));
+    }
     fn change(&mut self, new: &Setting) -> Result<Setup, ConfigError> {
         let new: FloydJacobsonParams = new.get();
         let (common, rate) = (new.common(), new.rate.unwrap_or(self.rate));
         let avg = self.avg_bytes() / new.measure.bytes(new.avpkt);
-        *self = FloydJacobson { avg, count: self.count, q_time: self.q_time, ..FloydJacobson::new(new, rate) };
+        *self = FloydJacobson { avg, count: self.count, idle: self.idle, ..FloydJacobson::new(new, rate) };
         Ok(common)
     }
     fn read_change(&self, set: &Map<String, Value>) -> Result<Setting, ConfigError> {

@@ -4,7 +4,7 @@ use crate::params;
 use crate::queue::aqm::{Aqm, AqmQueue, Lent, Setup};
 pub use crate::queue::aqm::{Arrival, EcnMode, Verdict};
 use crate::queue::{Backlog, Head};
-use crosswind_base::{BitRate, ConfigError, DropReason, Limit, Rng, Setting, Size, Time};
+use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Past, Rng, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -44,6 +44,26 @@ impl Measure {
     }
 }
 
+/// For how long a queue has been empty: since a time of this run, and so long before the run.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Idle {
+    pub since: Time,
+    before: Dur,
+}
+
+impl Idle {
+    pub fn begins(since: Time) -> Idle {
+        Idle { since, before: Dur::ZERO }
+    }
+    /// So long before a run begins.
+    pub fn before(run: Dur) -> Idle {
+        Idle { since: Time::ZERO, before: run }
+    }
+    pub fn lasts(&self, now: Time) -> Dur {
+        now.since(self.since) + self.before
+    }
+}
+
 /// A profile of RED.
 pub trait Law {
     /// A packet arrives: update the average and decide.
@@ -55,6 +75,13 @@ pub trait Law {
     fn overflowed(&mut self) {}
     /// The average queue, in bytes.
     fn avg_bytes(&self) -> f64;
+    /// What it knows at `now` of the past; see [`QueueDisc::past`](crate::queue::QueueDisc::past).
+    fn past(&self, _now: Time) -> Option<Past> {
+        None
+    }
+    fn resume(&mut self, _past: Past, _gap: Dur) {
+        unreachable!("only what has a past resumes")
+    }
     /// The present maximum marking probability.
     fn max_p(&self) -> f64;
     /// New values for some parameters; the average and what follows from the past stay.
@@ -117,6 +144,12 @@ impl<L: Law> Aqm for Profiled<L> {
     }
     fn read_change(&self, set: &Map<String, Value>, _setup: &Setup) -> Result<Setting, ConfigError> {
         self.0.read_change(set)
+    }
+    fn past(&self, now: Time) -> Option<Past> {
+        self.0.past(now)
+    }
+    fn resume(&mut self, past: Past, gap: Dur) {
+        self.0.resume(past, gap)
     }
     fn sample(&self, _now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         out("red_avg_bytes", self.0.avg_bytes());

@@ -39,10 +39,10 @@
 //! **Checked by**: conformance suite; oracle `red::Linux`; tests of claims 14 to 17 of jarvinen-2006.
 
 use super::super::store::{Admission, check_overhead, no_bytes};
-use super::law::{Arrival, EcnMode, Law, Limits, Verdict, check_common, check_weight};
+use super::law::{Arrival, EcnMode, Idle, Law, Limits, Verdict, check_common, check_weight};
 use crate::params::{self, Params};
 use crate::queue::aqm::Setup;
-use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Rng, Setting, Size, Time};
+use crosswind_base::{BitRate, ConfigError, DropReason, Dur, Limit, Past, Rng, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -292,7 +292,16 @@ pub struct Linux {
     qcount: i64,
     /// The random number to be reached.
     qr: u64,
-    idle_since: Option<Time>,
+    idle: Option<Idle>,
+}
+
+/// What outlives a run.
+struct Known {
+    qavg: u64,
+    qcount: i64,
+    qr: u64,
+    /// How long it has known of idle time.
+    idle: Option<Dur>,
 }
 
 impl Linux {
@@ -313,7 +322,7 @@ impl Linux {
             qavg: 0,
             qcount: -1,
             qr: 0,
-            idle_since: Some(Time::ZERO),
+            idle: Some(Idle::begins(Time::ZERO)),
             params,
         }
     }
@@ -340,8 +349,8 @@ impl Linux {
     fn adapt(&mut self, now: Time) {
         let Some(mut adaptive) = self.adaptive else { return };
         while adaptive.next <= now {
-            let idle = self.idle_since.filter(|since| *since <= adaptive.next);
-            let qavg = idle.map_or(self.qavg, |since| self.damped(adaptive.next.since(since).0));
+            let idle = self.idle.filter(|idle| idle.since <= adaptive.next);
+            let qavg = idle.map_or(self.qavg, |idle| self.damped(idle.lasts(adaptive.next).0));
             adaptive.step(qavg >> self.w_log);
             self.range = adaptive.range(self.span);
         }
@@ -352,8 +361,8 @@ impl Linux {
 impl Law for Linux {
     fn arrive(&mut self, a: &Arrival, rng: &mut Rng) -> Verdict {
         self.adapt(a.now);
-        match self.idle_since.take() {
-            Some(since) => self.qavg = self.damped(a.now.since(since).0),
+        match self.idle.take() {
+            Some(idle) => self.qavg = self.damped(idle.lasts(a.now).0),
             None => self.qavg = self.qavg + a.backlog.bytes - (self.qavg >> self.w_log),
         }
         if self.qavg < self.min {
@@ -378,7 +387,7 @@ impl Law for Linux {
     }
     fn emptied(&mut self, now: Time, _last_len: u32) {
         if self.idle_damping != IdleDamping::None {
-            self.idle_since = Some(now);
+            self.idle = Some(Idle::begins(now));
         }
     }
     fn avg_bytes(&self) -> f64 {
@@ -386,6 +395,17 @@ impl Law for Linux {
     }
     fn max_p(&self) -> f64 {
         self.span as f64 / self.range as f64
+    }
+    /// But for a `max_p` that a timer moves: it would move between the runs.
+    fn past(&self, now: Time) -> Option<Past> {
+        let idle = self.idle.map(|idle| idle.lasts(now));
+        let known = Known { qavg: self.qavg, qcount: self.qcount, qr: self.qr, idle };
+        self.adaptive.is_none().then(|| Past::new(known))
+    }
+    fn resume(&mut self, past: Past, gap: Dur) {
+        let Known { qavg, qcount, qr, idle } = past.get();
+        (self.qavg, self.qcount, self.qr) = (qavg, qcount, qr);
+        self.idle = idle.map(|lasted| Idle::before(lasted + gap));
     }
     fn change(&mut self, new: &Setting) -> Result<Setup, ConfigError> {
         let new: LinuxParams = new.get();
@@ -395,9 +415,9 @@ impl Law for Linux {
         let (old, new) = (self.w_log, fresh.w_log);
         let qavg = if new >= old { self.qavg << (new - old) } else { self.qavg >> (old - new) };
         let is_set = fresh.params.max_p != self.params.max_p;
-        let (qcount, qr, idle_since) = (self.qcount, self.qr, self.idle_since);
+        let (qcount, qr, idle) = (self.qcount, self.qr, self.idle);
         let before = self.adaptive.filter(|_| !is_set);
-        *self = Linux { qavg, qcount, qr, idle_since, ..fresh };
+        *self = Linux { qavg, qcount, qr, idle, ..fresh };
         // A probability that has moved stays where it is unless it is set anew; its timer runs on.
         if let (Some(before), Some(own)) = (before, &mut self.adaptive) {
             (own.p, own.next) = (before.p, before.next);

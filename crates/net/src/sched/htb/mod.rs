@@ -43,7 +43,7 @@ use crate::build::BuildCx;
 use crate::params::{self, Complete, Params};
 use crate::queue::{Backlog, Head, QueueDisc};
 use crosswind_base::units::show_rate;
-use crosswind_base::{BitRate, ConfigError, Cx, Dur, Metrics, PacketId, Setting, Size, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, Dur, Metrics, PacketId, Past, Setting, Size, Time};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -459,6 +459,13 @@ impl QueueDisc for Htb {
             self.retry = Time::NEVER;
         }
         self.leaves.wake(cx);
+    }
+
+    fn past(&mut self, now: Time) -> Option<Past> {
+        self.leaves.past(now)
+    }
+    fn resume(&mut self, past: Past, gap: Dur) {
+        self.leaves.resume(past, gap)
     }
 
     fn report(&self, out: &mut dyn Metrics) {
