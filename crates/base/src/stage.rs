@@ -57,6 +57,15 @@ pub trait Stage {
     fn resume(&mut self, _past: Past, _gap: Dur) {
         unreachable!("only what has a past resumes")
     }
+    /// Where the long history of its link begins in this repetition, if it has one: known, it saves the stage of a later repetition time,
+    /// and changes nothing else.
+    fn begun(&self) -> Option<Past> {
+        None
+    }
+    /// Before the run; see [`Stage::begun`].
+    fn go_on_from(&mut self, _earlier: Past) {
+        unreachable!("only what has begun goes on")
+    }
     /// What can be known early of packets on their way through this stage, where anything can.
     fn steady(&self) -> Option<&dyn Steady> {
         None

@@ -99,6 +99,14 @@ where
         self.queue.resume(past, gap)
     }
 
+    fn begun(&self) -> Option<Past> {
+        self.link.begun()
+    }
+
+    fn go_on_from(&mut self, earlier: Past) {
+        self.link.go_on_from(earlier)
+    }
+
     fn steady(&self) -> Option<&dyn Steady> {
         look_ahead::steady(self)
     }

@@ -11,7 +11,7 @@ pub mod trace;
 pub mod wire;
 
 use auto_impl::auto_impl;
-use crosswind_base::{BitRate, ConfigError, Dur, Packet, Setting, Time};
+use crosswind_base::{BitRate, ConfigError, Dur, Packet, Past, Setting, Time};
 use serde_json::{Map, Value};
 
 /// A link chosen at run time.
@@ -91,6 +91,15 @@ pub trait Link {
     /// How long the line has been busy by now with repetitions that no plan tells of.
     fn repeated(&self, _now: Time) -> Dur {
         Dur::ZERO
+    }
+    /// Where this repetition's stretch of a long history begins, where there is one: known, it saves the link of a later repetition
+    /// time, and changes nothing else.
+    fn begun(&self) -> Option<Past> {
+        None
+    }
+    /// Before the first packet.
+    fn go_on_from(&mut self, _earlier: Past) {
+        unreachable!("only what has begun goes on")
     }
     /// Momentary values such as bytes in a buffer below IP, name ending in its unit.
     fn sample(&self, _now: Time, _out: &mut dyn FnMut(&'static str, f64)) {}

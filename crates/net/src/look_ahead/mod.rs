@@ -422,6 +422,14 @@ where
         self.plain.resume(past, gap)
     }
 
+    fn begun(&self) -> Option<Past> {
+        self.plain.begun()
+    }
+
+    fn go_on_from(&mut self, earlier: Past) {
+        self.plain.go_on_from(earlier)
+    }
+
     fn will_be_sampled(&mut self) {
         self.is_sampled = true;
     }

@@ -234,9 +234,7 @@ fn build<'a>(
     inherited: Inherited,
 ) -> Result<World<'a>, RunError> {
     let mut world = World::build(plan, p, rep, shared.request.manner(), inherited.caches)?;
-    if let Some(queues) = inherited.queues {
-        queues.resume_in(&mut world);
-    }
+    inherited.of_stages.tell(&mut world);
     world.cancel = Some(&shared.progress.cancel);
     Ok(world)
 }

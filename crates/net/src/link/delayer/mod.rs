@@ -14,7 +14,7 @@ pub mod spikes;
 use super::{Link, TxPlan};
 use crate::build::BoxStage;
 use crate::params::{self, Params};
-use crosswind_base::{BitRate, ConfigError, Cx, Dur, Packet, Setting, Stage, Time};
+use crosswind_base::{BitRate, ConfigError, Cx, Dur, Packet, Past, Setting, Stage, Time};
 use serde_json::{Map, Value};
 
 /// The keys of a link that hold packets up, and the row of the registry that each stands for; in the order in which a
@@ -116,6 +116,12 @@ impl<L: Link> Link for Held<L> {
     }
     fn repeated(&self, now: Time) -> Dur {
         self.link.repeated(now)
+    }
+    fn begun(&self) -> Option<Past> {
+        self.link.begun()
+    }
+    fn go_on_from(&mut self, earlier: Past) {
+        self.link.go_on_from(earlier)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         self.link.sample(now, out)

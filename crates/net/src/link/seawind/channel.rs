@@ -140,31 +140,59 @@ fn check_trace(lengths: &[Dur]) -> Result<(), ConfigError> {
 #[derive(Clone, Debug)]
 pub struct Channel {
     params: ChannelParams,
+    reached: Reached,
+    /// Where this repetition's stretch of the history begins, once it has been looked at.
+    begun: Option<Reached>,
+}
+
+/// How far a history is known.
+#[derive(Clone, Debug)]
+pub struct Reached {
     rng: Rng,
     /// Ends of the states that may still be asked for, oldest first; they alternate, from `oldest`.
     ends: VecDeque<Time>,
     oldest: State,
     /// States that have got their length so far.
     known: usize,
+    /// Nothing is known of what lies before.
+    from: Dur,
 }
 
 impl Channel {
     pub fn new(params: ChannelParams, rng: Rng) -> Channel {
-        let oldest = params.first;
-        Channel { params, rng, ends: VecDeque::with_capacity(8), oldest, known: 0 }
+        let reached =
+            Reached { rng, ends: VecDeque::with_capacity(8), oldest: params.first, known: 0, from: Dur::ZERO };
+        Channel { params, reached, begun: None }
     }
 
-    /// The history of one repetition where all are stretches of one: what lies before it is passed over.
+    /// The history of one repetition where all are stretches of one.
     pub fn stretched(mut params: ChannelParams, rng: Rng, repetition: u32) -> Channel {
         let before = params.stretch.map_or(Dur::ZERO, |s| s.saturating_mul(repetition.into()));
         params.offset = params.offset + before;
-        let mut channel = Channel::new(params, rng);
-        while channel.ends.back().is_none_or(|end| end.0 <= channel.params.offset.0) {
-            let next = if channel.known % 2 == 0 { channel.params.first } else { channel.params.first.other() };
-            channel.extend(next);
-            channel.forget(Time::ZERO);
+        Channel::new(params, rng)
+    }
+
+    /// Where this stretch begins, for a later one of the same history; `None`: nobody has looked.
+    pub fn begun(&self) -> Option<Reached> {
+        self.begun.clone()
+    }
+
+    /// Nobody has looked yet; an earlier stretch begins there. It saves passing over what lies before.
+    pub fn go_on_from(&mut self, earlier: Reached) {
+        if earlier.from <= self.params.offset {
+            self.reached = earlier;
         }
-        channel
+    }
+
+    /// Passes over what lies before this stretch.
+    #[cold]
+    fn begin(&mut self) {
+        while self.reached.ends.back().is_none_or(|end| end.0 <= self.params.offset.0) {
+            self.extend(if self.reached.known % 2 == 0 { self.params.first } else { self.params.first.other() });
+            self.forget(Time::ZERO);
+        }
+        self.reached.from = self.params.offset;
+        self.begun = Some(self.reached.clone());
     }
 
     pub fn params(&self) -> &ChannelParams {
@@ -173,14 +201,17 @@ impl Channel {
 
     /// The state at `t`, and when it ends. A state that ends at `t` is over.
     pub fn at(&mut self, t: Time) -> (State, Time) {
+        if self.begun.is_none() {
+            self.begin();
+        }
         let t = t + self.params.offset;
-        let mut state = self.oldest;
+        let mut state = self.reached.oldest;
         let mut i = 0;
         loop {
-            if i == self.ends.len() {
+            if i == self.reached.ends.len() {
                 self.extend(state);
             }
-            let end = self.ends[i];
+            let end = self.reached.ends[i];
             if t < end {
                 return (state, Time(end.0 - self.params.offset.0));
             }
@@ -190,22 +221,24 @@ impl Channel {
     }
 
     fn extend(&mut self, state: State) {
-        let from = self.ends.back().copied().unwrap_or(Time::ZERO);
+        let r = &mut self.reached;
+        let from = r.ends.back().copied().unwrap_or(Time::ZERO);
         let length = match &self.params.trace {
-            Some(given) => given[self.known % given.len()],
-            None => self.params.state(state).length.draw(&mut self.rng),
+            Some(given) => given[r.known % given.len()],
+            None => self.params.state(state).length.draw(&mut r.rng),
         };
-        self.known += 1;
-        self.ends.push_back(from + length);
+        r.known += 1;
+        r.ends.push_back(from + length);
     }
 
     /// Nothing before `t` will be asked for any more.
     pub fn forget(&mut self, t: Time) {
         let t = t + self.params.offset;
         // The last end stays: the next state begins there.
-        while self.ends.len() > 1 && self.ends[0] <= t {
-            self.ends.pop_front();
-            self.oldest = self.oldest.other();
+        let r = &mut self.reached;
+        while r.ends.len() > 1 && r.ends[0] <= t {
+            r.ends.pop_front();
+            r.oldest = r.oldest.other();
         }
     }
 }
@@ -230,7 +263,7 @@ mod tests {
             forgetful.at(*t + Dur::from_millis(2_800));
             assert_eq!(forgetful.at(*t).0, *want);
             forgetful.forget(*t);
-            assert!(forgetful.ends.len() <= 4, "{} states are remembered", forgetful.ends.len());
+            assert!(forgetful.reached.ends.len() <= 4, "{} states are remembered", forgetful.reached.ends.len());
         }
         let mut jump = channel(1);
         assert_eq!(jump.at(times[39_999]).0, seen[39_999]);
@@ -242,13 +275,19 @@ mod tests {
         let params = ChannelParams { stretch, ..ChannelParams::default() };
         let of = |rep: u32| Channel::stretched(params.clone(), Streams::new(5).named("channel"), rep);
         let mut whole = Channel::new(ChannelParams::default(), Streams::new(5).named("channel"));
-        for rep in [0, 1, 7, 119] {
-            let mut one = of(rep);
-            assert!(one.ends.len() <= 2, "{} states of what is over are kept", one.ends.len());
+        let mut before: Option<Reached> = None;
+        for rep in [0, 1, 7, 119, 60, 5] {
+            let (mut alone, mut told) = (of(rep), of(rep));
+            // Which changes nothing but the time that it takes; what begins later is of no use.
+            before.into_iter().for_each(|earlier| told.go_on_from(earlier));
             for i in 0..3_000 {
                 let t = Time(i * 100_000_000);
-                assert_eq!(one.at(t).0, whole.at(t + Dur::from_secs(300 * u64::from(rep))).0, "{rep} {i}");
+                let want = whole.at(t + Dur::from_secs(300 * u64::from(rep))).0;
+                assert_eq!([alone.at(t).0, told.at(t).0], [want; 2], "{rep} {i}");
             }
+            before = told.begun();
+            let kept = before.as_ref().map_or(0, |b| b.ends.len());
+            assert!((1..=2).contains(&kept), "{kept} states of what is over are kept");
         }
     }
 

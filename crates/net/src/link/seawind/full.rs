@@ -2,7 +2,7 @@
 //! changes.
 
 use super::arq::{Errors, FrameFate};
-use super::channel::{Channel, History, State};
+use super::channel::{Channel, History, Reached, State};
 use super::entrance::{Entrance, Place};
 use super::line::{Background, Changing, Line, Outages, Rates, Steady};
 use super::params::{AckOrder, Hold, Order, SeawindParams};
@@ -10,7 +10,7 @@ use crate::build::BuildCx;
 use crate::build::Origin;
 use crate::link::{Fate, Link, TxPlan};
 use crate::params;
-use crosswind_base::{BitRate, ConfigError, Dur, Packet, Rng, Setting, Size, Streams, Time};
+use crosswind_base::{BitRate, ConfigError, Dur, Packet, Past, Rng, Setting, Size, Streams, Time};
 use serde_json::{Map, Value};
 use std::collections::VecDeque;
 
@@ -180,6 +180,19 @@ impl Link for Full {
 
     fn nominal_rate(&self) -> Option<BitRate> {
         Some(self.params.rate)
+    }
+    fn begun(&self) -> Option<Past> {
+        let long = self.errors.channel.as_ref().filter(|c| c.params().stretch.is_some());
+        long.and_then(Channel::begun).map(Past::new)
+    }
+    fn go_on_from(&mut self, earlier: Past) {
+        let earlier: Reached = earlier.get();
+        if let Some(c) = self.line.channel_mut() {
+            c.go_on_from(earlier.clone());
+        }
+        if let Some(c) = &mut self.errors.channel {
+            c.go_on_from(earlier);
+        }
     }
     /// Channel, changes of the rate, outages and other users are from now on as though they had been so from the start.
     fn change(&mut self, new: &Setting, _now: Time) -> Result<(), ConfigError> {

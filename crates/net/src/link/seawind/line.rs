@@ -133,6 +133,13 @@ impl Line {
             Line::Changing(c) => c.send(bytes, start, idle_since),
         }
     }
+    /// The channel, where its states have rates of their own.
+    pub fn channel_mut(&mut self) -> Option<&mut Channel> {
+        match self {
+            Line::Steady(_) => None,
+            Line::Changing(c) => c.channel.as_mut(),
+        }
+    }
 }
 
 /// A line whose rate is a product of processes, each constant for a while.
