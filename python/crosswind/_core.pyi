@@ -29,6 +29,7 @@ def run_many(
     laws: dict[str, Callable[[], Any]] | None = None,
     look_ahead: bool = True,
     folder: str | None = None,
+    block: int = 0,
 ) -> dict[str, Any]: ...
 
 class LawFacts:

@@ -83,6 +83,7 @@ class FakeCore:
         progress: Any,
         laws: dict[str, Any] | None = None,
         folder: str | None = None,
+        block: int = 0,
     ) -> dict[str, Any]:
         assert not laws, "the stand-in knows no laws"
         table: dict[str, dict[str, list[Any]]] = {k: {} for k in ("run", "flow", "link", "sample", "event", "hist")}

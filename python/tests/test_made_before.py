@@ -14,6 +14,7 @@ from crosswind.reproduce.one import Outcome, Plan, catalogue, reproduce
 from crosswind.results import Runs
 from crosswind.run import kept, run
 from crosswind.run.kept import Ask, run_kept
+from crosswind.run.wanted import Wanted
 from crosswind.scenario import Scenario
 
 pytestmark = pytest.mark.engine
@@ -111,6 +112,18 @@ def test_in_blocks_hosts_remember_within_and_not_beyond() -> None:
     assert blocks.filter(pl.col("rep") >= 3)[column].equals(second.sort("rep", "flow")[column])
     assert not blocks[column].equals(whole.sort("rep", "flow")[column]), "the hosts of all six runs remember"
     assert not ask.of({"x": world}).all_keys() & Ask(1, 6, workers=1).of({"x": world}).all_keys()
+
+
+def test_jobs_hold_whole_blocks_of_repetitions_that_follow_each_other() -> None:
+    remembering = SHORT.with_({"sharing.persist": "across-repetitions"})
+    wanted = Wanted.of({"x": remembering}, 1, 8, "fixed", block=3)
+    sizes = iter([1, 7, 1])
+    count, jobs = wanted.missing(set())
+    assert count == 8
+    assert [(j.reps, j.block) for j in jobs(lambda: next(sizes))] == [((0, 1, 2), 3), ((3, 4, 5, 6, 7), 3)]
+    have = {k for k in wanted.keys(0) if k != wanted.key(0, 4)}
+    count, jobs = wanted.missing(have)
+    assert (count, [j.reps for j in jobs(lambda: 100)]) == (3, [(3, 4, 5)])
 
 
 def _alike(a: Runs, b: Runs) -> bool:

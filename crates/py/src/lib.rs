@@ -104,7 +104,7 @@ fn red_trace<'py>(
 /// time: slower, with the same results. Tests compare the two.
 #[pyfunction]
 #[pyo3(signature = (scenarios, seed, reps, reps_total, workers, shuffle_ties=false, progress=None, laws=None, look_ahead=true,
-                    folder=None))]
+                    folder=None, block=0))]
 #[allow(clippy::too_many_arguments)]
 #[expect(clippy::disallowed_methods, reason = "Python waits in this thread while the runs have theirs")]
 fn run_many<'py>(
@@ -119,6 +119,7 @@ fn run_many<'py>(
     laws: Option<Bound<'py, PyDict>>,
     look_ahead: bool,
     folder: Option<std::path::PathBuf>,
+    block: u32,
 ) -> PyResult<Bound<'py, PyDict>> {
     let mut plans: Vec<Plan> = Vec::with_capacity(scenarios.len());
     for text in &scenarios {
@@ -133,7 +134,8 @@ fn run_many<'py>(
     let folder = folder.unwrap_or_default();
     let around = if laws.is_empty() { runs::alone } else { own_law::known_to_python };
     let transports = Default::default();
-    let request = Request { seed, reps, reps_total, workers, ties, look_ahead, folder, laws, transports, around };
+    let request =
+        Request { seed, reps, reps_total, block, workers, ties, look_ahead, folder, laws, transports, around };
     let state = Progress::default();
     let over = AtomicBool::new(false);
     let bell = Bell { over: &over, waiter: std::thread::current() };

@@ -96,3 +96,15 @@ fn a_run_that_is_cut_off_leaves_an_empty_queue() {
     let found = drops(&t);
     assert_ne!(found[1], found[0], "the average lives on");
 }
+
+#[test]
+fn a_block_of_repetitions_begins_anew() {
+    let queue = red("red-linux", &json!({"idle_damping": "exact"}));
+    let of = |block| {
+        let request = Request { block, workers: 2, ..times(5, LookAhead::Allowed) };
+        drops(&run_with(&[scenario(&queue, &[0.0])], &request))
+    };
+    let (whole, blocks) = (of(0), of(2));
+    let anew = [whole[0], whole[1], whole[0], whole[1], whole[0]];
+    assert!(blocks == anew && whole != anew, "{blocks:?} {whole:?}");
+}

@@ -18,6 +18,7 @@ from crosswind.figures import Picture
 from crosswind.reproduce.claims import BrokenClaimError, Claim, MissingDataError
 from crosswind.reproduce.claims.book import Book
 from crosswind.results import Runs
+from crosswind.results.tables import HELD_ROWS
 from crosswind.scenario import Scenario
 
 Tables = dict[str, pl.DataFrame]
@@ -40,6 +41,7 @@ class Results:
     others: Mapping[str, Results] = field(default_factory=dict)
     trouble: BrokenClaimError | MissingDataError | None = None
     _parts: dict[str, dict[Any, pl.DataFrame]] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _logs: dict[tuple[str, int], pl.DataFrame] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def _part(self, table: str, configuration: str) -> pl.DataFrame:
         """The rows of one configuration in order of repetitions; a table is taken apart once."""
@@ -115,12 +117,28 @@ class Results:
 
         Raises BrokenClaimError when nothing of the flow was recorded there, MissingDataError in a first look.
         """
-        here = (pl.col("configuration") == configuration) & (pl.col("rep") == rep)
-        all_kinds = self.runs.events(flow).filter(here)
+        all_kinds = self.log(configuration, rep).filter(pl.col("name") == flow)
         if all_kinds.is_empty():
             raise self.absent(f"events of {flow} in {configuration}")
         mine = all_kinds.filter((pl.col("end") == end) & (pl.col("kind").is_in(list(kinds)) if kinds else True))
         return mine.with_columns(t=pl.col("time_ns") / 1e9)
+
+    def log(self, configuration: str, rep: int = 0) -> pl.DataFrame:
+        """The events of all flows in one repetition. Those that were asked for last are held, as far as they are few.
+
+        Raises BrokenClaimError when nothing was recorded, MissingDataError in a first look.
+        """
+        if configuration not in self.runs.scenarios:
+            raise self.absent(f"events in {configuration}")
+        log = self._logs.pop((configuration, rep), None)
+        if log is None:
+            log = self.runs.only(configuration, [rep]).events()
+        if log.is_empty():
+            raise self.absent(f"events in {configuration}")
+        while self._logs and sum(x.height for x in self._logs.values()) + log.height > HELD_ROWS:
+            self._logs.pop(next(iter(self._logs)))
+        self._logs[configuration, rep] = log
+        return log
 
     def flow(self, configuration: str, flow: str, column: str) -> float:
         """A value of the flow table, of the first repetition.

@@ -6,7 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 
@@ -236,16 +236,16 @@ class Runs:
         """
         if kind is not None and kind not in EVENT_KINDS:
             raise UnknownNameError("events", kind, "kind", EVENT_KINDS)
-        events = self.table("event")
         if flow is not None and self.flows().width and flow not in (known := set(self.flows()["name"])):
             raise UnknownNameError("events", flow, "name", known)
-        if events.is_empty():
-            return events
-        names = self.flows().select("configuration", "rep", "flow", "name")
-        keys = ["configuration", "rep", "flow"]
+        events, keys = self.scan("event"), ["configuration", "rep", "flow"]
+        if not events.collect_schema():
+            return pl.DataFrame()
+        names = _filtered(self.flows().lazy().select(*keys, "name"), name=flow).collect()
+        events = _filtered(events, kind=kind)
         events = events.with_columns(pl.col("flow").cast(names["flow"].dtype), pl.col("rep").cast(names["rep"].dtype))
-        events = events.join(names, on=keys, how="left", maintain_order="left")
-        return _filtered(events.lazy(), name=flow, kind=kind).collect()
+        how: Literal["left", "inner"] = "left" if flow is None else "inner"
+        return events.join(names.lazy(), on=keys, how=how, maintain_order="left").collect()
 
     def repetitions_are_identical(self) -> bool:
         """Whether there are several repetitions, and all have the same flows, links and pages: nothing is random."""

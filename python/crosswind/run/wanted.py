@@ -174,9 +174,10 @@ class Wanted:
             if not reps:
                 continue
             total = self.reps[i] if p.stratified or p.chained or p.files() else max(reps) + 1
-            for some in [c for c in self.chains(i) if set(c) & set(reps)] if p.chained else [reps]:
-                groups.setdefault((p.seed, total, some, p.chained), []).append(i)
-                count += len(some)
+            if p.chained:
+                reps = tuple(rep for chain in self.chains(i) if set(chain) & set(reps) for rep in chain)
+            groups.setdefault((p.seed, total, reps, p.chained), []).append(i)
+            count += len(reps)
         return count, lambda size: self._jobs(groups, size)
 
     def _jobs(
@@ -186,20 +187,26 @@ class Wanted:
             at = rep_at = 0
             while at < len(members):
                 want = max(1, size())
-                whole = chained or (rep_at == 0 and want >= len(reps))
+                if chained:  # a block is made as one
+                    want = self.block * max(1, want // self.block) if self.block and not self.only else len(reps)
+                whole = rep_at == 0 and want >= len(reps)
                 take = max(1, want // len(reps)) if whole and not (chained or self.apart) else 1
                 some = members[at : at + take]
                 chosen = reps if whole else reps[rep_at : rep_at + want]
                 texts = tuple(self.points[i].scenario.to_json() for i in some)
                 keys = tuple(tuple(self.key(i, rep) for rep in chosen) for i in some)
-                yield Job(texts, keys, seed, chosen, total, self.ties)
+                block = self.block if chained and not self.only else 0
+                yield Job(texts, keys, seed, chosen, total, self.ties, block)
                 rep_at = 0 if whole or rep_at + want >= len(reps) else rep_at + want
                 at += len(some) if rep_at == 0 else 0
 
 
 @dataclass(frozen=True)
 class Job:
-    """Runs to make at once: each scenario with each repetition. `keys` has one row per scenario."""
+    """Runs to make at once: each scenario with each repetition.
+
+    `keys` has one row per scenario; `block` is that of `Wanted`.
+    """
 
     scenarios: tuple[str, ...]
     keys: tuple[tuple[str, ...], ...]
@@ -207,6 +214,7 @@ class Job:
     reps: tuple[int, ...]
     reps_total: int
     ties: Ties
+    block: int = 0
 
 
 Jobs = Callable[[Callable[[], int]], Iterator[Job]]

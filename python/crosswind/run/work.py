@@ -78,6 +78,7 @@ def make(job: Job, stopped: Callable[[], bool] = lambda: False, local: Local | N
             listen,
             dict(local.laws),
             folder=local.folder,
+            block=job.block,
         )
     except StoppedError:
         # Told to stop before the first of its runs was complete.

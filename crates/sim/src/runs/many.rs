@@ -119,7 +119,9 @@ pub fn run_many(plans: &[Plan], request: &Request, progress: &Progress) -> Resul
     let mut chains = Vec::new();
     for (scenario, plan) in plans.iter().enumerate() {
         if plan.sharing.across_repetitions() {
-            chains.push(Chain { scenario, reps: request.reps.clone() });
+            let step = if request.block == 0 { u32::MAX } else { request.block };
+            let blocks = request.reps.chunk_by(|one, next| one / step == next / step);
+            chains.extend(blocks.map(|r| Chain { scenario, reps: r.to_vec() }));
         } else {
             // Short enough that the threads end at about the same time.
             let length = (request.reps.len() / (32 * request.workers.max(1))).clamp(1, CHAIN_RUNS);

@@ -13,6 +13,8 @@ pub struct Request {
     pub reps: Vec<u32>,
     /// Number of repetitions of the whole design (strata are cut by it).
     pub reps_total: u32,
+    /// Where repetitions depend on the one before, they do so through so many, and begin anew with the next; 0: through all.
+    pub block: u32,
     pub workers: usize,
     pub ties: Ties,
     pub look_ahead: LookAhead,
@@ -39,6 +41,7 @@ impl Request {
             seed,
             reps: vec![0],
             reps_total: 1,
+            block: 0,
             workers: 1,
             ties: Ties::Ordered,
             look_ahead: LookAhead::Allowed,

@@ -121,15 +121,13 @@ def drops_after(
     r: Results, configuration: str, flow: str, start: float = HANDOVER_S, end: float = END_S, rep: int = 0
 ) -> int:
     """Packets of the flow that the queue drops in [start, end)."""
-    here = (pl.col("configuration") == configuration) & (pl.col("rep") == rep)
-    t = r.runs.events(flow=flow, kind="drop").filter(here)["time_ns"] / 1e9
+    t = r.log(configuration, rep).filter((pl.col("name") == flow) & (pl.col("kind") == "drop"))["time_ns"] / 1e9
     return int(((t >= start) & (t < end)).sum())
 
 
 def first_drop(r: Results, configuration: str, rep: int) -> float:
     """When the bottleneck drops its first packet before the handover; the handover, if it drops none."""
-    here = (pl.col("configuration") == configuration) & (pl.col("rep") == rep)
-    t = r.runs.events(kind="drop").filter(here)["time_ns"].to_numpy() / 1e9
+    t = r.log(configuration, rep).filter(pl.col("kind") == "drop")["time_ns"].to_numpy() / 1e9
     return float(min(t[t < HANDOVER_S], default=HANDOVER_S))
 
 
