@@ -153,6 +153,26 @@ def test_a_file_that_another_run_has_replaced_is_not_read_for_the_first(tmp_path
     assert small
 
 
+@pytest.mark.parametrize(("shard_s", "least"), [(0.0, 6), (1e9, 2)])
+def test_brief_runs_with_the_same_columns_share_a_shard(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shard_s: float, least: int
+) -> None:
+    monkeypatch.setattr(work, "SHARD_S", shard_s)
+    put: list[int] = []
+    real = store.Store.put
+
+    def counted(self: store.Store, given: dict[str, pl.DataFrame]) -> None:
+        put.append(gather.Facts.of(given["run"]).rows)
+        real(self, given)
+
+    monkeypatch.setattr(store.Store, "put", counted)
+    three = {f"{n} flows": world()["x"].with_({"flow.bulk.count": n}) for n in (1, 2, 3)}
+    other = world()["x"].with_({"record": {"events": "all"}})
+    kept = cw.run({**three, "other": other}, reps=2, out=tmp_path, workers=1)
+    assert sum(put) == 8 and len(put) >= least and (shard_s == 0.0 or len(put) == least)
+    assert_same(cw.run({**three, "other": other}, reps=2), kept)
+
+
 def test_a_full_disk_keeps_the_runs_that_are_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     real, calls = tables.write_parquet, []
 
@@ -163,6 +183,7 @@ def test_a_full_disk_keeps_the_runs_that_are_there(tmp_path: Path, monkeypatch: 
         real(*arguments, **more)  # type: ignore[arg-type]
 
     with monkeypatch.context() as m:
+        m.setattr(work, "SHARD_S", 0.0)
         m.setattr("crosswind.results.place.write_parquet", filling)
         with pytest.raises(NoRoomError, match="no space left; finished runs are kept"):
             cw.run(world(), reps=4, out=tmp_path, workers=1)
@@ -266,6 +287,7 @@ def test_runs_with_a_law_in_no_file_and_chains_of_some_repetitions_are_joined_to
 def test_runs_that_are_no_longer_there_are_missed_and_the_others_stay(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, small: list[int]
 ) -> None:
+    monkeypatch.setattr(work, "SHARD_S", 0.0)
     left_single(monkeypatch, tmp_path, scenario=world()["x"], reps=3)
     gone, *others = (tmp_path / "runs").glob("*.run.parquet")
     gone.unlink()

@@ -174,6 +174,7 @@ def test_ctrl_c_while_a_run_is_kept_loses_no_other_that_has_ended(
         real(store, tables)
 
     monkeypatch.setattr(Store, "put", pressed)
+    monkeypatch.setattr(run_work, "SHARD_S", 0.0)
     monkeypatch.setattr(run_work.Threads, "results", all_at_once)
     with pytest.raises(InterruptedRunError, match="3 of 6 runs are finished"):
         cw.sweep(file, {"flow.bulk.count": [1, 2, 3]}, reps=2, workers=3, out="s")
@@ -194,6 +195,7 @@ def test_a_full_disk_ends_a_sweep_with_one_line_and_keeps_what_is_finished(
         return real(path, mode, *rest, **more)
 
     monkeypatch.setattr(Path, "open", filling)
+    monkeypatch.setattr(run_work, "SHARD_S", 0.0)
     command = ["sweep", str(file), "--vary", "flow.bulk.count=1,2,3", "--reps", "4", "--workers", "1", "--out", "s"]
     assert main(command) == 3
     err = capsys.readouterr().err

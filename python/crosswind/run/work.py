@@ -174,6 +174,53 @@ class _Size:
         self._limit = min(SHARD_RUNS_MAX, max(self._limit, 2 * runs))
 
 
+class _Keeping:
+    """Puts finished runs into the store. Brief jobs whose tables have the same columns share a shard.
+
+    `single`: a single short run may be held in memory, where the caller is about to write its tables.
+    """
+
+    def __init__(self, store: Store, single: bool) -> None:
+        self.size = _Size()
+        self._store, self._single = store, single
+        self._frames: dict[Any, list[dict[str, pl.DataFrame]]] = {}
+        self._rows = 0
+        self._since = 0.0
+
+    def keep(self, made: Made) -> int:
+        """Keeps the runs of a job, at once or within a second or so; returns how many there are."""
+        if not made.tables or not (runs := made.tables["run"].rows):
+            return 0
+        rows = max(t.rows for t in made.tables.values())
+        if made.seconds >= SHARD_S or rows > PART_ROWS:
+            self._store.put(made.tables)
+        elif self._single:
+            self._store.hold(made.tables)
+        else:
+            self._collect(made.tables, rows)
+        self.size.learn(runs, rows, made.seconds)
+        return runs
+
+    def _collect(self, tables: dict[str, Columns], rows: int) -> None:
+        if self._rows + rows > SHARD_ROWS:
+            self.finish()
+        if not self._frames:
+            self._since = time.monotonic()
+        frames = {name: t.slice(0, t.rows) for name, t in tables.items()}
+        alike = tuple((name, tuple(f.schema.items())) for name, f in sorted(frames.items()))
+        self._frames.setdefault(alike, []).append(frames)
+        self._rows += rows
+        if time.monotonic() - self._since >= SHARD_S:
+            self.finish()
+
+    def finish(self) -> None:
+        """Writes what was collected; Ctrl-C waits until it is there."""
+        taken, self._frames, self._rows = self._frames, {}, 0
+        with held():
+            for alike in taken.values():
+                self._store.put({name: pl.concat([frames[name] for frames in alike]) for name in alike[0]})
+
+
 def work(
     count: int,
     jobs: Jobs,
@@ -187,8 +234,8 @@ def work(
     `single`: a single short run may be held in memory, where the caller is about to write its tables.
     """
     state = Progressed()
-    size = _Size()
-    queue = jobs(size)
+    keeping = _Keeping(store, count == 1 and single == "held")
+    queue = jobs(keeping.size)
     waiting = 0
     ended: list[Made] = []
 
@@ -196,12 +243,7 @@ def work(
         """Keeps the first of what has ended. Ctrl-C inside leaves the others where they are."""
         with held():
             made = ended.pop(0)
-            if made.tables and (runs := made.tables["run"].rows):
-                rows = max(t.rows for t in made.tables.values())
-                brief = count == 1 and made.seconds < SHARD_S and rows <= PART_ROWS
-                (store.hold if brief and single == "held" else store.put)(made.tables)
-                state.made += runs
-                size.learn(runs, rows, made.seconds)
+            state.made += keeping.keep(made)
             state.failed += made.failed
         if progress is not None:
             progress(state.made + len(state.failed), count)
@@ -226,11 +268,13 @@ def work(
                 keep()
             if is_cut:
                 raise KeyboardInterrupt  # the engine heard of it first
+        keeping.finish()
     except KeyboardInterrupt:
         state.interrupted = True
         ended += executor.stop()
         while ended:
             keep()
+        keeping.finish()
     finally:
         executor.close()
     return state
