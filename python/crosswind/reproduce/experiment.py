@@ -7,6 +7,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -41,7 +42,7 @@ class Results:
     others: Mapping[str, Results] = field(default_factory=dict)
     trouble: BrokenClaimError | MissingDataError | None = None
     _parts: dict[str, dict[Any, pl.DataFrame]] = field(default_factory=dict, init=False, repr=False, compare=False)
-    _logs: dict[tuple[str, int], pl.DataFrame] = field(default_factory=dict, init=False, repr=False, compare=False)
+    _read: dict[tuple[object, ...], pl.DataFrame] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def _part(self, table: str, configuration: str) -> pl.DataFrame:
         """The rows of one configuration in order of repetitions; a table is taken apart once."""
@@ -107,7 +108,8 @@ class Results:
         what = f"samples of {metric} of {entity} in {configuration}"
         if configuration not in self.runs.scenarios:
             raise self.absent(what)
-        s = self.runs.only(configuration, [rep]).sample(metric, entity).sort("time_ns")
+        read = partial(self._sampled, configuration, metric, entity, rep)
+        s = self._held(("sample", configuration, metric, entity, rep), read)
         if s.is_empty():
             raise self.absent(what)
         return s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy()
@@ -124,21 +126,30 @@ class Results:
         return mine.with_columns(t=pl.col("time_ns") / 1e9)
 
     def log(self, configuration: str, rep: int = 0) -> pl.DataFrame:
-        """The events of all flows in one repetition. Those that were asked for last are held, as far as they are few.
+        """The events of all flows in one repetition.
 
         Raises BrokenClaimError when nothing was recorded, MissingDataError in a first look.
         """
         if configuration not in self.runs.scenarios:
             raise self.absent(f"events in {configuration}")
-        log = self._logs.pop((configuration, rep), None)
-        if log is None:
-            log = self.runs.only(configuration, [rep]).events()
+        log = self._held(("event", configuration, rep), self.runs.only(configuration, [rep]).events)
         if log.is_empty():
             raise self.absent(f"events in {configuration}")
-        while self._logs and sum(x.height for x in self._logs.values()) + log.height > HELD_ROWS:
-            self._logs.pop(next(iter(self._logs)))
-        self._logs[configuration, rep] = log
         return log
+
+    def _sampled(self, configuration: str, metric: str, entity: str, rep: int) -> pl.DataFrame:
+        return self.runs.only(configuration, [rep]).sample(metric, entity).select("time_ns", "value").sort("time_ns")
+
+    def _held(self, name: tuple[object, ...], read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+        """A part of the runs' tables; those that were asked for last are held, as long as they are few rows."""
+        rows = self._read.pop(name, None)
+        if rows is None:
+            rows = read()
+        while self._read and sum(r.height for r in self._read.values()) + rows.height > HELD_ROWS:
+            self._read.pop(next(iter(self._read)))
+        if rows.height <= HELD_ROWS:
+            self._read[name] = rows
+        return rows
 
     def flow(self, configuration: str, flow: str, column: str) -> float:
         """A value of the flow table, of the first repetition.

@@ -180,7 +180,7 @@ class _Keeping:
     `single`: a single short run may be held in memory, where the caller is about to write its tables.
     """
 
-    def __init__(self, store: Store, single: bool) -> None:
+    def __init__(self, store: Store, *, single: bool) -> None:
         self.size = _Size()
         self._store, self._single = store, single
         self._frames: dict[Any, list[dict[str, pl.DataFrame]]] = {}
@@ -234,7 +234,7 @@ def work(
     `single`: a single short run may be held in memory, where the caller is about to write its tables.
     """
     state = Progressed()
-    keeping = _Keeping(store, count == 1 and single == "held")
+    keeping = _Keeping(store, single=count == 1 and single == "held")
     queue = jobs(keeping.size)
     waiting = 0
     ended: list[Made] = []
