@@ -109,7 +109,7 @@ class Results:
         if configuration not in self.runs.scenarios:
             raise self.absent(what)
         read = partial(self._sampled, configuration, metric, entity, rep)
-        s = self._held(("sample", configuration, metric, entity, rep), read)
+        s = self.held(("sample", configuration, metric, entity, rep), read)
         if s.is_empty():
             raise self.absent(what)
         return s["time_ns"].to_numpy() / 1e9, s["value"].to_numpy()
@@ -132,7 +132,7 @@ class Results:
         """
         if configuration not in self.runs.scenarios:
             raise self.absent(f"events in {configuration}")
-        log = self._held(("event", configuration, rep), self.runs.only(configuration, [rep]).events)
+        log = self.held(("event", configuration, rep), self.runs.only(configuration, [rep]).events)
         if log.is_empty():
             raise self.absent(f"events in {configuration}")
         return log
@@ -140,8 +140,8 @@ class Results:
     def _sampled(self, configuration: str, metric: str, entity: str, rep: int) -> pl.DataFrame:
         return self.runs.only(configuration, [rep]).sample(metric, entity).select("time_ns", "value").sort("time_ns")
 
-    def _held(self, name: tuple[object, ...], read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
-        """A part of the runs' tables; those that were asked for last are held, as long as they are few rows."""
+    def held(self, name: tuple[object, ...], read: Callable[[], pl.DataFrame]) -> pl.DataFrame:
+        """What `read` makes of the runs, by a name: what was asked for last is held, as long as it is few rows."""
         rows = self._read.pop(name, None)
         if rows is None:
             rows = read()

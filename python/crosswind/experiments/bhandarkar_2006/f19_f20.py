@@ -64,13 +64,16 @@ def configurations(**_: Any) -> dict[str, Scenario]:
 
 def per_second(r: Results, label: str, group: str, rep: int) -> npt.NDArray[np.float64]:
     """Mbit/s of a group in each second, payload."""
-    sizes = r.runs.only(label).sample("size_bytes").filter(pl.col("rep") == rep)
-    own = sizes.filter(pl.col("entity").str.starts_with(group)).sort("time_ns")
-    needed(own, f"no samples of {group} in {label}")
-    steps = own.with_columns(
-        step=pl.col("value").diff().over("entity").fill_null(pl.col("value").first().over("entity"))
-    )
-    by = steps.group_by("time_ns").agg(pl.col("step").sum())
+
+    def read() -> pl.DataFrame:
+        own = r.runs.only(label, [rep]).sample("size_bytes").sort("time_ns")
+        value = pl.col("value")
+        step = value.diff().over("entity").fill_null(value.first().over("entity"))
+        name = pl.col("entity").str.extract("^([a-z]+)")
+        return own.with_columns(step=step, group=name).group_by("time_ns", "group").agg(pl.col("step").sum())
+
+    by = r.held(("per second", label, rep), read).filter(pl.col("group") == group)
+    needed(by, f"no samples of {group} in {label}")
     at = np.zeros(SECONDS + 1)
     at[(by["time_ns"].to_numpy() / 1e9).round().astype(int)] = by["step"].to_numpy() * 8 / 1e6
     return at[1:]
