@@ -26,7 +26,7 @@ pub use fate::{Backlog, ClassTotals, DropReason, Fates};
 pub use hist::{Histogram, LinearHistogram};
 pub use look_ahead::{Ahead, Arrivals, Departures, EarlyPacket, LooksAhead, Steady, Upstream};
 pub use packet::{FlowId, Packet, PacketId, Pool, SackList, TcpFlags, Waiting};
-pub use past::Past;
+pub use past::{Left, Past};
 pub use prefetch::prefetch;
 pub use probe::{End, Event, EventKind, Observer, Vantage};
 pub use rng::{Rng, Streams};

@@ -21,6 +21,15 @@ impl Past {
     }
 }
 
+/// What a stage leaves to one that is built alike and begins later.
+#[derive(Default)]
+pub struct Left {
+    /// What its queue knows; `None`: it knows something, and cannot hand it on.
+    pub queue: Option<Past>,
+    /// Where the long history of its link begins in this run, if it has one: known, it saves the later stage time, and changes nothing else.
+    pub link: Option<Past>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

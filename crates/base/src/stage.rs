@@ -6,7 +6,7 @@
 
 use crate::{
     Ahead, Backlog, ClassTotals, ConfigError, DropReason, Dur, Ecn, End, Event, EventKind, Fates, FlowId, Histogram,
-    LooksAhead, Observer, Packet, PacketId, Past, Pool, Setting, Steady, Time,
+    Left, LooksAhead, Observer, Packet, PacketId, Pool, Setting, Steady, Time,
 };
 use auto_impl::auto_impl;
 use serde_json::{Map, Value};
@@ -48,24 +48,12 @@ pub trait Stage {
     }
     /// Drops what waits here and is chosen, now.
     fn purge(&mut self, _goes: &mut dyn FnMut(&Packet) -> bool, _why: DropReason, _cx: &mut Cx<'_>) {}
-    /// The run is over at `now`, and what is here is gone: what this stage knows of the past, for one that is built alike and begins
-    /// later. `None`: it knows something, and cannot hand it on.
-    fn past(&mut self, _now: Time) -> Option<Past> {
-        None
+    /// The run is over at `now`, and what is here is gone.
+    fn leave(&mut self, _now: Time) -> Left {
+        Left::default()
     }
-    /// Before the run: it begins so long after the end of one from which this past was taken.
-    fn resume(&mut self, _past: Past, _gap: Dur) {
-        unreachable!("only what has a past resumes")
-    }
-    /// Where the long history of its link begins in this repetition, if it has one: known, it saves the stage of a later repetition time,
-    /// and changes nothing else.
-    fn begun(&self) -> Option<Past> {
-        None
-    }
-    /// Before the run; see [`Stage::begun`].
-    fn go_on_from(&mut self, _earlier: Past) {
-        unreachable!("only what has begun goes on")
-    }
+    /// Before the run: it begins so long after the end of one that has left this.
+    fn resume(&mut self, _left: Left, _gap: Dur) {}
     /// What can be known early of packets on their way through this stage, where anything can.
     fn steady(&self) -> Option<&dyn Steady> {
         None

@@ -72,6 +72,22 @@ fn a_repetition_goes_on_where_the_one_before_has_ended() {
     }
 }
 
+/// What stands in front of a queue lets its past through.
+#[test]
+fn a_router_with_something_before_its_queue_stays_up_too() {
+    let of = |keys: Value| {
+        let mut s = scenario(&red("red-linux", &json!({"idle_damping": "exact"})), &[0.0]);
+        keys.as_object().into_iter().flatten().for_each(|(k, v)| s["link"]["path"][k] = v.clone());
+        drops(&run_with(&[s], &times(3, LookAhead::Allowed)))
+    };
+    let plain = of(json!({}));
+    let delay = json!({"delay": "0 ms"});
+    for keys in [json!({"fast_reset": {}}), json!({"path_mtu": {"size": "1500 B"}}), json!({"processing_delay": delay})] {
+        assert_eq!(of(keys.clone()), plain, "{keys}");
+    }
+    assert_ne!(plain[0], plain[2]);
+}
+
 #[test]
 fn a_queue_that_cannot_hand_on_what_it_knows_is_refused() {
     let adaptive = red("red-linux", &json!({"adaptive": true}));

@@ -6,7 +6,7 @@ use crate::link::loss::LossModel;
 use crate::look_ahead::{self, Early};
 use crate::queue::{Backlog, QueueDisc, Removal};
 use crosswind_base::{
-    ConfigError, Cx, DropReason, Dur, LooksAhead, Metrics, Packet, PacketId, Past, Setting, Stage, Steady, Time,
+    ConfigError, Cx, DropReason, Dur, Left, LooksAhead, Metrics, Packet, PacketId, Setting, Stage, Steady, Time,
 };
 use serde_json::{Map, Value};
 
@@ -91,20 +91,17 @@ where
         }
     }
 
-    fn past(&mut self, now: Time) -> Option<Past> {
-        self.queue.past(now)
+    fn leave(&mut self, now: Time) -> Left {
+        Left { queue: self.queue.past(now), link: self.link.begun() }
     }
 
-    fn resume(&mut self, past: Past, gap: Dur) {
-        self.queue.resume(past, gap)
-    }
-
-    fn begun(&self) -> Option<Past> {
-        self.link.begun()
-    }
-
-    fn go_on_from(&mut self, earlier: Past) {
-        self.link.go_on_from(earlier)
+    fn resume(&mut self, left: Left, gap: Dur) {
+        if let Some(past) = left.queue {
+            self.queue.resume(past, gap);
+        }
+        if let Some(earlier) = left.link {
+            self.link.go_on_from(earlier);
+        }
     }
 
     fn steady(&self) -> Option<&dyn Steady> {

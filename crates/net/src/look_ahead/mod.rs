@@ -21,7 +21,7 @@ use crate::link::{Fate, Link};
 use crate::queue::{Backlog, QueueDisc};
 use batch::Batch;
 use crosswind_base::{
-    Arrivals, Cx, Departures, Dur, EarlyPacket, LooksAhead, Metrics, PacketId, Past, Stage, Steady, Time, Upstream,
+    Arrivals, Cx, Departures, Dur, EarlyPacket, Left, LooksAhead, Metrics, PacketId, Stage, Steady, Time, Upstream,
 };
 use remembered::Remembered;
 use std::collections::VecDeque;
@@ -414,20 +414,12 @@ where
         self.plain.wake_at = self.planned_wake();
     }
 
-    fn past(&mut self, now: Time) -> Option<Past> {
-        self.plain.past(now)
+    fn leave(&mut self, now: Time) -> Left {
+        self.plain.leave(now)
     }
 
-    fn resume(&mut self, past: Past, gap: Dur) {
-        self.plain.resume(past, gap)
-    }
-
-    fn begun(&self) -> Option<Past> {
-        self.plain.begun()
-    }
-
-    fn go_on_from(&mut self, earlier: Past) {
-        self.plain.go_on_from(earlier)
+    fn resume(&mut self, left: Left, gap: Dur) {
+        self.plain.resume(left, gap)
     }
 
     fn will_be_sampled(&mut self) {

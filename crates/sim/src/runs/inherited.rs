@@ -3,7 +3,7 @@
 
 use crate::scenario::Plan;
 use crate::world::World;
-use crosswind_base::{Dur, Past, Stage, Time};
+use crosswind_base::{Dur, Left, Stage, Time};
 use crosswind_transport::tcp::share::Cache;
 
 pub struct Inherited {
@@ -12,14 +12,11 @@ pub struct Inherited {
     pub of_stages: OfStages,
 }
 
-/// One entry for each egress; none where there is nothing to tell.
+/// What the stages have left, one entry for each egress, and how long before the run.
 #[derive(Default)]
 pub struct OfStages {
-    /// What queues know, where they do not begin anew, and how long before the run it was so.
-    queues: Vec<Past>,
+    left: Vec<Left>,
     gap: Dur,
-    /// Where long histories of links began.
-    begun: Vec<Option<Past>>,
 }
 
 impl Inherited {
@@ -33,13 +30,13 @@ impl Inherited {
     pub fn from(mut world: World<'_>, end: Time) -> Inherited {
         let (sharing, mut left) = (&world.plan.sharing, Inherited::nothing(world.plan));
         let next = end + sharing.gap();
-        left.of_stages.begun = world.engine.stages.iter().map(Stage::begun).collect();
-        if sharing.queues_persist() {
-            world.catch_up();
-            let now = world.engine.now;
-            let tried = "what cannot hand on its past was refused before the run";
-            left.of_stages.queues = world.engine.stages.iter_mut().map(|s| s.past(now).expect(tried)).collect();
-            left.of_stages.gap = next.max(now) - now;
+        world.catch_up();
+        let now = world.engine.now;
+        left.of_stages.gap = next.max(now) - now;
+        for stage in &mut world.engine.stages {
+            let of_stage = stage.leave(now);
+            let queue = of_stage.queue.filter(|_| sharing.queues_persist());
+            left.of_stages.left.push(Left { queue, ..of_stage });
         }
         if sharing.hosts_persist() {
             left.caches = world.ends.caches;
@@ -52,11 +49,6 @@ impl Inherited {
 impl OfStages {
     /// To the stages of a world that has just been built.
     pub fn tell(self, world: &mut World<'_>) {
-        for (stage, begun) in world.engine.stages.iter_mut().zip(self.begun) {
-            if let Some(begun) = begun {
-                stage.go_on_from(begun);
-            }
-        }
-        world.engine.stages.iter_mut().zip(self.queues).for_each(|(stage, past)| stage.resume(past, self.gap));
+        world.engine.stages.iter_mut().zip(self.left).for_each(|(stage, left)| stage.resume(left, self.gap));
     }
 }

@@ -17,7 +17,9 @@
 use super::Delayer;
 use crate::build::BoxStage;
 use crate::params::Params;
-use crosswind_base::{ConfigError, Cx, DropReason, Metrics, Packet, PacketId, Setting, Stage, TcpFlags, Time};
+use crosswind_base::{
+    ConfigError, Cx, DropReason, Dur, Left, Metrics, Packet, PacketId, Setting, Stage, TcpFlags, Time,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -92,6 +94,12 @@ impl Stage for FastReset {
     }
     fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
         self.inner.purge(goes, why, cx)
+    }
+    fn leave(&mut self, now: Time) -> Left {
+        self.inner.leave(now)
+    }
+    fn resume(&mut self, left: Left, gap: Dur) {
+        self.inner.resume(left, gap)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         self.inner.sample(now, out)

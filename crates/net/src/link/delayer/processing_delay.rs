@@ -21,7 +21,7 @@ use crate::build::BoxStage;
 use crate::params::{self, Params};
 use crate::spread::Spread;
 use crosswind_base::{
-    ConfigError, Cx, DropReason, Dur, Histogram, Metrics, Packet, PacketId, Rng, Setting, Stage, Time,
+    ConfigError, Cx, DropReason, Dur, Histogram, Left, Metrics, Packet, PacketId, Rng, Setting, Stage, Time,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -131,6 +131,12 @@ impl Stage for ProcessingDelay {
     }
     fn purge(&mut self, goes: &mut dyn FnMut(&Packet) -> bool, why: DropReason, cx: &mut Cx<'_>) {
         self.inner.purge(goes, why, cx)
+    }
+    fn leave(&mut self, now: Time) -> Left {
+        self.inner.leave(now)
+    }
+    fn resume(&mut self, left: Left, gap: Dur) {
+        self.inner.resume(left, gap)
     }
     fn sample(&self, now: Time, out: &mut dyn FnMut(&'static str, f64)) {
         self.inner.sample(now, out)
