@@ -82,7 +82,8 @@ fn a_router_with_something_before_its_queue_stays_up_too() {
     };
     let plain = of(json!({}));
     let delay = json!({"delay": "0 ms"});
-    for keys in [json!({"fast_reset": {}}), json!({"path_mtu": {"size": "1500 B"}}), json!({"processing_delay": delay})] {
+    for keys in [json!({"fast_reset": {}}), json!({"path_mtu": {"size": "1500 B"}}), json!({"processing_delay": delay})]
+    {
         assert_eq!(of(keys.clone()), plain, "{keys}");
     }
     assert_ne!(plain[0], plain[2]);
