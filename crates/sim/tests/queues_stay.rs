@@ -103,6 +103,21 @@ fn a_queue_that_cannot_hand_on_what_it_knows_is_refused() {
     assert_eq!(refusal(&reverse).path, "link.path.reverse.queue");
 }
 
+/// A repetition begins with the parameters that are written; the average that it finds is that of the end of the one before.
+#[test]
+fn what_the_timeline_has_changed_is_as_it_was_again() {
+    let of = |kind: &str, more: &Value| {
+        let mut s = scenario(&red(kind, more), &[0.0]);
+        let plain = drops(&run_with(&[s.clone()], &times(2, LookAhead::Allowed)));
+        // When nothing arrives any more.
+        s["timeline"] = json!([{"at": "0.45 s", "link": "path", "set": {"queue": {"w_q": 0.25, "max_p": 1.0}}}]);
+        s["until"] = json!(["s0"]);
+        assert_eq!(drops(&run_with(&[s], &times(2, LookAhead::Allowed))), plain, "{kind}");
+    };
+    of("red-linux", &json!({"idle_damping": "none"}));
+    of("red-floyd-jacobson", &json!({"measure": "bytes"}));
+}
+
 /// What waits when the time is up is gone, and idle time begins.
 #[test]
 fn a_run_that_is_cut_off_leaves_an_empty_queue() {

@@ -120,6 +120,8 @@ pub struct FloydJacobson {
 /// What outlives a run.
 struct Known {
     avg: f64,
+    /// Bytes that the average is counted in.
+    unit: f64,
     count: i64,
     idle: Dur,
 }
@@ -136,6 +138,10 @@ impl FloydJacobson {
             idle: Idle::begins(Time::ZERO),
             params,
         }
+    }
+
+    fn unit(&self) -> f64 {
+        self.params.measure.bytes(self.params.avpkt)
     }
 
     fn average(&mut self, a: &Arrival) {
@@ -174,17 +180,17 @@ impl Law for FloydJacobson {
         self.idle = Idle::begins(now);
     }
     fn avg_bytes(&self) -> f64 {
-        self.avg * self.params.measure.bytes(self.params.avpkt)
+        self.avg * self.unit()
     }
     fn max_p(&self) -> f64 {
         self.params.max_p
     }
     fn past(&self, now: Time) -> Option<Past> {
-        Some(Past::new(Known { avg: self.avg, count: self.count, idle: self.idle.lasts(now) }))
+        Some(Past::new(Known { avg: self.avg, unit: self.unit(), count: self.count, idle: self.idle.lasts(now) }))
     }
     fn resume(&mut self, past: Past, gap: Dur) {
-        let Known { avg, count, idle } = past.get();
-        (self.avg, self.count, self.idle) = (avg, count, Idle::before(idle + gap));
+        let Known { avg, unit, count, idle } = past.get();
+        (self.avg, self.count, self.idle) = (avg * (unit / self.unit()), count, Idle::before(idle + gap));
     }
     fn change(&mut self, new: &Setting) -> Result<Setup, ConfigError> {
         let new: FloydJacobsonParams = new.get();

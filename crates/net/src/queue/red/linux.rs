@@ -272,6 +272,11 @@ impl Adaptive {
     }
 }
 
+/// The average, shifted by another weight: by the difference alone, so that the same weight leaves it as it is, to its last bit.
+fn weighted(qavg: u64, old: u32, new: u32) -> u64 {
+    if new >= old { qavg << (new - old) } else { qavg >> (old - new) }
+}
+
 /// The law of the kernel.
 pub struct Linux {
     params: LinuxParams,
@@ -298,6 +303,7 @@ pub struct Linux {
 /// What outlives a run.
 struct Known {
     qavg: u64,
+    w_log: u32,
     qcount: i64,
     qr: u64,
     /// How long it has known of idle time.
@@ -399,21 +405,19 @@ impl Law for Linux {
     /// But for a `max_p` that a timer moves: it would move between the runs.
     fn past(&self, now: Time) -> Option<Past> {
         let idle = self.idle.map(|idle| idle.lasts(now));
-        let known = Known { qavg: self.qavg, qcount: self.qcount, qr: self.qr, idle };
+        let known = Known { qavg: self.qavg, w_log: self.w_log, qcount: self.qcount, qr: self.qr, idle };
         self.adaptive.is_none().then(|| Past::new(known))
     }
     fn resume(&mut self, past: Past, gap: Dur) {
-        let Known { qavg, qcount, qr, idle } = past.get();
-        (self.qavg, self.qcount, self.qr) = (qavg, qcount, qr);
+        let Known { qavg, w_log, qcount, qr, idle } = past.get();
+        (self.qavg, self.qcount, self.qr) = (weighted(qavg, w_log, self.w_log), qcount, qr);
         self.idle = idle.map(|lasted| Idle::before(lasted + gap));
     }
     fn change(&mut self, new: &Setting) -> Result<Setup, ConfigError> {
         let new: LinuxParams = new.get();
         let (common, rate) = (new.common(), new.rate.unwrap_or(self.rate));
         let fresh = Linux::new(new, rate);
-        // Shifted by the difference alone: what is set to what it is leaves the average as it is, to its last bit.
-        let (old, new) = (self.w_log, fresh.w_log);
-        let qavg = if new >= old { self.qavg << (new - old) } else { self.qavg >> (old - new) };
+        let qavg = weighted(self.qavg, self.w_log, fresh.w_log);
         let is_set = fresh.params.max_p != self.params.max_p;
         let (qcount, qr, idle) = (self.qcount, self.qr, self.idle);
         let before = self.adaptive.filter(|_| !is_set);
