@@ -19,6 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 TAIL_LINES = 80
+#: Lines that are shown of what a failed Rust test said, which the end of the output may not hold.
+SAID_LINES = 12
 #: Far beyond what any stage takes, and less than a CI's patience.
 LIMIT_s = 2400
 
@@ -37,6 +39,8 @@ class Stage:
     skipped: list[str] = field(default_factory=list)
     #: The failed tests by name, each with the reason where the runner gives one in a line.
     failures: list[str] = field(default_factory=list)
+    #: What failed Rust tests said.
+    said: list[str] = field(default_factory=list)
 
 
 def stages(what: str) -> list[Stage]:
@@ -108,6 +112,8 @@ def count(stage: Stage, output: str) -> None:
             if why := re.search(r"^(?:SKIPPED|INCONCLUSIVE)\b.*", text, re.MULTILINE):
                 stage.skipped.append(f"{test}: {why[0]}")
                 stage.passed -= 1
+            elif test in stage.failures:
+                stage.said += [f"{test}:", *text.strip().splitlines()[:SAID_LINES]]
     elif stage.kind == "python":
         for number, word in re.findall(r"(\d+) (passed|failed|error)", output.splitlines()[-1] if output else ""):
             if word == "passed":
@@ -142,7 +148,8 @@ def main(arguments: list[str]) -> int:
         numbers += f", {len(stage.skipped)} SKIPPED" if stage.skipped else ""
         print(f"{word} {stage.name:<14} {stage.seconds:7.1f} s   {numbers}", flush=True)
         if stage.code != 0:
-            print("\n".join("    " + line for line in output.splitlines()[-TAIL_LINES:]), flush=True)
+            shown = [*stage.said, *output.splitlines()[-TAIL_LINES:]]
+            print("\n".join("    " + line for line in shown), flush=True)
     skipped = [f"{s.name}: {reason}" for s in todo for reason in s.skipped]
     say("SKIPPED", skipped)
     say("FAILED", [f"{s.name}: {test}" for s in todo for test in s.failures])

@@ -57,7 +57,7 @@ def test_failed_tests_are_named_at_the_very_end(check: ModuleType, capsys: pytes
     rust, python = check.Stage("Rust tests", [], "rust"), check.Stage("Python tests", [], "python")
     check.count(rust, OUTPUT.replace("test reads ... ok", "test reads ... FAILED"))
     check.count(python, "FAILED tests/test_a.py::test_b - AssertionError: 3\n1 failed, 2 passed in 1.0s")
-    assert rust.failures == ["reads"]
+    assert rust.failures == ["reads"] and rust.said[:2] == ["reads:", "two packets, none SKIPPED"]
     assert python.failures == ["tests/test_a.py::test_b - AssertionError: 3"]
     assert (python.passed, python.failed) == (2, 1)
     check.say("FAILED", python.failures)
