@@ -158,8 +158,9 @@ def test_ctrl_c_keeps_what_is_finished_and_the_same_command_goes_on(
     assert load("s").table("run").height == 12
 
 
+@pytest.mark.parametrize("shards", [{"SHARD_S": 0.0}, {"SHARD_S": 1e9, "SHARD_ROWS": 0}], ids=["each", "shared"])
 def test_ctrl_c_while_a_run_is_kept_loses_no_other_that_has_ended(
-    engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch
+    engine: Engine, file: Path, monkeypatch: pytest.MonkeyPatch, shards: dict[str, float]
 ) -> None:
     real, kept = Store.put, []
 
@@ -174,7 +175,8 @@ def test_ctrl_c_while_a_run_is_kept_loses_no_other_that_has_ended(
         real(store, tables)
 
     monkeypatch.setattr(Store, "put", pressed)
-    monkeypatch.setattr(run_work, "SHARD_S", 0.0)
+    for name, value in shards.items():
+        monkeypatch.setattr(run_work, name, value)
     monkeypatch.setattr(run_work.Threads, "results", all_at_once)
     with pytest.raises(InterruptedRunError, match="3 of 6 runs are finished"):
         cw.sweep(file, {"flow.bulk.count": [1, 2, 3]}, reps=2, workers=3, out="s")

@@ -185,17 +185,17 @@ class Wanted:
     ) -> Iterator[Job]:
         for (seed, total, reps, chained), members in groups.items():
             at = rep_at = 0
+            block = self.block if chained and not self.only else 0
             while at < len(members):
                 want = max(1, size())
                 if chained:  # a block is made as one
-                    want = self.block * max(1, want // self.block) if self.block and not self.only else len(reps)
+                    want = block * max(1, want // block) if block else len(reps)
                 whole = rep_at == 0 and want >= len(reps)
                 take = max(1, want // len(reps)) if whole and not (chained or self.apart) else 1
                 some = members[at : at + take]
                 chosen = reps if whole else reps[rep_at : rep_at + want]
                 texts = tuple(self.points[i].scenario.to_json() for i in some)
                 keys = tuple(tuple(self.key(i, rep) for rep in chosen) for i in some)
-                block = self.block if chained and not self.only else 0
                 yield Job(texts, keys, seed, chosen, total, self.ties, block)
                 rep_at = 0 if whole or rep_at + want >= len(reps) else rep_at + want
                 at += len(some) if rep_at == 0 else 0

@@ -214,11 +214,10 @@ class _Keeping:
             self.finish()
 
     def finish(self) -> None:
-        """Writes what was collected; Ctrl-C waits until it is there."""
+        """Writes what was collected. The caller holds Ctrl-C back, for one that is heard here would lose a job."""
         taken, self._frames, self._rows = self._frames, {}, 0
-        with held():
-            for alike in taken.values():
-                self._store.put({name: pl.concat([frames[name] for frames in alike]) for name in alike[0]})
+        for alike in taken.values():
+            self._store.put({name: pl.concat([frames[name] for frames in alike]) for name in alike[0]})
 
 
 def work(
@@ -268,13 +267,15 @@ def work(
                 keep()
             if is_cut:
                 raise KeyboardInterrupt  # the engine heard of it first
-        keeping.finish()
+        with held():
+            keeping.finish()
     except KeyboardInterrupt:
         state.interrupted = True
         ended += executor.stop()
         while ended:
             keep()
-        keeping.finish()
+        with held():
+            keeping.finish()
     finally:
         executor.close()
     return state

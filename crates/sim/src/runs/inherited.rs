@@ -30,7 +30,9 @@ impl Inherited {
     pub fn from(mut world: World<'_>, end: Time) -> Inherited {
         let (sharing, mut left) = (&world.plan.sharing, Inherited::nothing(world.plan));
         let next = end + sharing.gap();
-        world.catch_up();
+        if sharing.queues_persist() {
+            world.catch_up();
+        }
         let now = world.engine.now;
         left.of_stages.gap = next.max(now) - now;
         for stage in &mut world.engine.stages {

@@ -24,7 +24,7 @@ pub struct Sharing {
     /// How far the memory of hosts reaches.
     pub persist: Persist,
     /// How far the past of queues reaches: the average of RED. Packets that wait at the end of a repetition are gone, and shapers have
-    /// their credit back. Queues with a past that they cannot hand on are refused.
+    /// their credit back. Queues with a past that they cannot hand on are refused. In emulation every repetition begins anew.
     #[serde(skip_serializing_if = "is_of_the_run")]
     pub queues: Persist,
     /// The whole memory of hosts is flushed whenever this time has passed. Left out: never.
